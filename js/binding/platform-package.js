@@ -1,0 +1,54 @@
+/**
+ * Which binary belongs to a platform: a pure table, so that every row is tested on any machine.
+ *
+ * @typedef {"gnu" | "musl"} Libc
+ * @typedef {{ platform: string, arch: string, libc?: Libc | undefined }} Platform
+ */
+
+const PACKAGE = "keel-native";
+
+/** Every target that is published. The order is the order in which it is listed to a user. */
+export const TARGETS = Object.freeze([
+  "linux-x64-gnu",
+  "linux-x64-musl",
+  "linux-arm64-gnu",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+  "win32-x64-msvc",
+  "win32-arm64-msvc",
+]);
+
+/**
+ * The npm package that holds the binary for a platform, or undefined when none is published.
+ *
+ * @param {Platform} platform
+ * @returns {string | undefined}
+ */
+export function platformPackage(platform) {
+  const target = targetsFor(platform)[0];
+  return target === undefined ? undefined : packageOf(target);
+}
+
+/**
+ * The targets worth trying, best first. On Linux the other C library comes second: what a system reports about its C
+ * library is sometimes wrong, and loading the wrong binary fails without harm.
+ *
+ * @param {Platform} platform
+ * @returns {string[]}
+ */
+export function targetsFor({ platform, arch, libc }) {
+  const names = { linux: ["gnu", "musl"], darwin: [""], win32: ["msvc"] }[platform] ?? [];
+  const abis = libc === "musl" ? names.toReversed() : names;
+  return abis
+    .map((abi) => [platform, arch, abi].filter((word) => word !== "").join("-"))
+    .filter((target) => TARGETS.includes(target));
+}
+
+/**
+ * @param {string} target
+ * @returns {string}
+ */
+export function packageOf(target) {
+  return `${PACKAGE}-${target}`;
+}
