@@ -1,0 +1,97 @@
+/**
+ * What a model is handed must not lead back to what the agent and the transcript hold. Messages and tools live as long
+ * as their turn and are sent with every step, so they are copied once and frozen; settings are small and copied per call.
+ */
+
+/**
+ * The request as our own kind of model gets it.
+ *
+ * @param {any} request
+ */
+export function detachedRequest(request) {
+  const { messages, tools, ...settings } = request;
+  const copy = { ...detached(settings), messages: messages.map(frozenOnce) };
+  if (tools !== undefined) copy.tools = detachedTools(tools);
+  return copy;
+}
+
+/** @param {any[]} tools */
+export function detachedTools(tools) {
+  return tools.map(frozenOnce);
+}
+
+/**
+ * A copy of plain objects and arrays, all the way down; what else there is (functions, URLs) is shared.
+ *
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+export function detached(value) {
+  return copied(value, same);
+}
+
+/**
+ * The same, frozen all the way down.
+ *
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+export function frozenCopy(value) {
+  return copied(value, Object.freeze);
+}
+
+/**
+ * A frozen copy, made once for each frozen object: whoever froze it will not change it any more.
+ *
+ * @param {any} value
+ */
+function frozenOnce(value) {
+  let copy = frozenCopies.get(value);
+  if (copy === undefined) {
+    copy = isDeeplyFrozen(value) ? value : frozenCopy(value);
+    if (Object.isFrozen(value)) frozenCopies.set(value, copy);
+  }
+  return copy;
+}
+
+/** @type {WeakMap<object, any>} */
+const frozenCopies = new WeakMap();
+
+/**
+ * @param {any} value
+ * @returns {boolean}
+ */
+function isDeeplyFrozen(value) {
+  if (value === null || typeof value !== "object") return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
+}
+
+/**
+ * @param {any} value
+ * @param {(copy: any) => any} seal
+ * @returns {any}
+ */
+function copied(value, seal) {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return seal(value.map((item) => copied(item, seal)));
+  if (ArrayBuffer.isView(value))
+    return new Uint8Array(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength));
+  if (!isPlain(value)) return value;
+  // fromEntries defines properties, so that a key called __proto__ stays a key.
+  return seal(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copied(item, seal)])));
+}
+
+/**
+ * Plain in any realm: no prototype, or one that has none itself.
+ *
+ * @param {object} value
+ */
+function isPlain(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** @param {any} value */
+const same = (value) => value;
