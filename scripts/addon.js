@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { targetsFor } from "../js/binding/platform-package.js";
+import { targetsFor } from "../js/binding/targets.js";
 import { runningLibc } from "../js/binding/running-libc.js";
 import { outputOf, ROOT, runOrExit } from "./command.js";
 
@@ -18,7 +18,8 @@ const SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src"];
 export function ensureAddon() {
   const addon = addonPath();
   const stamp = `${addon}.json`;
-  if (existsSync(addon) && existsSync(stamp) && JSON.parse(readFileSync(stamp, "utf8")).sources === sourcesHash()) return;
+  if (existsSync(addon) && existsSync(stamp) && JSON.parse(readFileSync(stamp, "utf8")).sources === sourcesHash())
+    return;
   console.log("building the native core (about two minutes the first time)");
   buildAddon([]);
 }
@@ -34,7 +35,9 @@ export function addonPath() {
 /** @param {readonly string[]} args */
 function buildAddon(args) {
   if (outputOf("cargo", ["--version"]) === undefined) {
-    console.error(`The native core is written in Rust: install Rust ${RUST_MINIMUM} or later (https://rustup.rs), then try again.`);
+    console.error(
+      `The native core is written in Rust: install Rust ${RUST_MINIMUM} or later (https://rustup.rs), then try again.`,
+    );
     process.exit(1);
   }
   // Taken before the build: sources that change meanwhile make the result stale.
@@ -49,7 +52,11 @@ function buildAddon(args) {
 function sourcesHash() {
   const hash = createHash("sha256");
   for (const file of SOURCES.flatMap(filesUnder)) {
-    hash.update(file).update("\0").update(readFileSync(join(ROOT, file))).update("\0");
+    hash
+      .update(file)
+      .update("\0")
+      .update(readFileSync(join(ROOT, file)))
+      .update("\0");
   }
   return hash.digest("hex");
 }

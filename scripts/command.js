@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 /** The root of the checkout. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const IS_WINDOWS = process.platform === "win32";
+/** npm and the tools in node_modules are batch files on Windows, which only a shell starts. */
+function needsShell(/** @type {string} */ command) {
+  return process.platform === "win32" && !command.endsWith(".exe");
+}
 
 /**
  * Runs a command, shows what it prints, and ends this process with its exit code when it fails.
@@ -15,7 +18,11 @@ const IS_WINDOWS = process.platform === "win32";
  * @param {readonly string[]} args
  */
 export function runOrExit(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"], shell: IS_WINDOWS });
+  const { status, error } = spawnSync(command, args, {
+    cwd: ROOT,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: needsShell(command),
+  });
   if (error !== undefined) {
     console.error(`cannot run ${command}: ${error.message}`);
     process.exit(1);
@@ -32,7 +39,7 @@ export function runOrExit(command, args) {
  * @returns {Promise<{ code: number, output: string }>}
  */
 export function runAndCollect(command, args, { env = process.env } = {}) {
-  const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], shell: IS_WINDOWS });
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], shell: needsShell(command) });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text) => {
     output += text;
@@ -59,7 +66,12 @@ export function runAndCollect(command, args, { env = process.env } = {}) {
  * @returns {string | undefined}
  */
 export function outputOf(command, args) {
-  const options = /** @type {const} */ ({ cwd: ROOT, encoding: "utf8", shell: IS_WINDOWS, maxBuffer: 64 * 1024 * 1024 });
+  const options = /** @type {const} */ ({
+    cwd: ROOT,
+    encoding: "utf8",
+    shell: needsShell(command),
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const { status, stdout } = spawnSync(command, args, options);
   return status === 0 ? stdout : undefined;
 }

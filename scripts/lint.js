@@ -10,14 +10,17 @@ import { join } from "node:path";
 
 import { outputOf, ROOT, runAndCollect } from "./command.js";
 
-const CRATE_LICENCES = /^(?:MIT|Apache-2\.0|BSD-[23]-Clause|ISC|Zlib|Unicode-3\.0|0BSD|Unlicense|CC0-1\.0|MIT-0|BSL-1\.0|MPL-2\.0)$/;
+const CRATE_LICENCES =
+  /^(?:MIT|Apache-2\.0|BSD-[23]-Clause|ISC|Zlib|Unicode-3\.0|0BSD|Unlicense|CC0-1\.0|MIT-0|BSL-1\.0|MPL-2\.0)$/;
 
 /** @type {Record<string, () => boolean | Promise<boolean>>} */
 const CHECKS = {
   "rust format": () => succeeds("cargo", ["fmt", "--check"]),
   "rust lints": () => succeeds("cargo", ["clippy", "--all-targets", "--quiet", "--", "-D", "warnings"]),
-  "kernel lints": () => succeeds("cargo", ["clippy", "--all-targets", "--quiet", "--no-default-features", "--", "-D", "warnings"]),
-  "kernel without napi": () => !(outputOf("cargo", ["tree", "--no-default-features", "-e", "all"]) ?? "napi").includes("napi"),
+  "kernel lints": () =>
+    succeeds("cargo", ["clippy", "--all-targets", "--quiet", "--no-default-features", "--", "-D", "warnings"]),
+  "kernel without napi": () =>
+    !(outputOf("cargo", ["tree", "--no-default-features", "-e", "all"]) ?? "napi").includes("napi"),
   "crate licences": crateLicencesAreFree,
   "js lints": () => succeedsLocally("oxlint", ["--deny-warnings"]),
   "js format": () => succeedsLocally("oxfmt", ["--check"]),
@@ -94,6 +97,14 @@ function crateLicencesAreFree() {
 
 /** @param {string} expression an SPDX expression: one side of an `OR` is enough, every side of an `AND` is needed */
 function isFree(expression) {
-  const words = expression.replaceAll(/[()]/g, "").replaceAll("/", " OR ").replaceAll(/ WITH \S+/g, "");
-  return words.split(" OR ").some((side) => side.trim().split(" AND ").every((word) => CRATE_LICENCES.test(word.trim())));
+  const words = expression
+    .replaceAll(/[()]/g, "")
+    .replaceAll("/", " OR ")
+    .replaceAll(/ WITH \S+/g, "");
+  return words.split(" OR ").some((side) =>
+    side
+      .trim()
+      .split(" AND ")
+      .every((word) => CRATE_LICENCES.test(word.trim())),
+  );
 }

@@ -31,7 +31,8 @@ export const RUNTIMES = Object.freeze(/** @type {RuntimeName[]} */ (Object.keys(
  * @returns {string | undefined} undefined when this platform has none
  */
 export function ensureRuntime(name) {
-  if (name === `node-${process.versions.node.split(".")[0]}` && process.versions["bun"] === undefined) return process.execPath;
+  if (name === `node-${process.versions.node.split(".")[0]}` && process.versions["bun"] === undefined)
+    return process.execPath;
   const found = installedRuntime(name);
   if (found !== undefined) return found;
   const source = packageFor(name);
@@ -91,7 +92,11 @@ function install(name, specifier) {
   // A package.json of its own keeps npm from touching the checkout's.
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
-  spawnSync("npm", ["install", ...flags, specifier], { cwd: folder, stdio: ["ignore", "inherit", "pipe"], shell: process.platform === "win32" });
+  spawnSync("npm", ["install", ...flags, specifier], {
+    cwd: folder,
+    stdio: ["ignore", "inherit", "pipe"],
+    shell: process.platform === "win32",
+  });
 }
 
 /**
@@ -115,5 +120,6 @@ function markerOf(name) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const named = process.argv.slice(2);
-  for (const name of RUNTIMES) if (named.length === 0 || named.includes(name)) console.log(name, ensureRuntime(name) ?? "-");
+  for (const name of RUNTIMES)
+    if (named.length === 0 || named.includes(name)) console.log(name, ensureRuntime(name) ?? "-");
 }

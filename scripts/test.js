@@ -17,7 +17,7 @@ import { ensureRuntime, RUNTIMES } from "./runtimes.js";
 const CONCURRENT_FILES = 2;
 
 /** These start the other runtimes themselves, so one run of them covers all. */
-const ONCE = ["install.test.js"];
+const ONCE = new Set(["install.test.js"]);
 
 const { values } = parseArgs({ options: { only: { type: "string", multiple: true } } });
 const only = values.only ?? [];
@@ -28,16 +28,16 @@ const results = [];
 if (isWanted("rust")) results.push(await testRust());
 for (const name of RUNTIMES) {
   const [kind, major] = name.split("-");
-  if (!isWanted(...[kind, major].filter((word) => word !== undefined))) continue;
+  if (!isWanted(name, kind, major)) continue;
   const runtime = ensureRuntime(name);
   if (runtime === undefined) continue;
   results.push(kind === "bun" ? await testBun(runtime) : await testNode(name, runtime, major === currentMajor));
 }
 close();
 
-/** @param {string[]} names */
+/** @param {(string | undefined)[]} names */
 function isWanted(...names) {
-  return only.length === 0 || names.some((name) => only.includes(name));
+  return only.length === 0 || names.some((name) => name !== undefined && only.includes(name));
 }
 
 async function testRust() {
@@ -92,7 +92,7 @@ async function timed(suite, command, args, count) {
 /** @param {boolean} isCurrent */
 function testFiles(isCurrent) {
   return readdirSync(join(ROOT, "__tests__"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.js") && (isCurrent || !ONCE.includes(file)))
+    .filter((file) => file.endsWith(".test.js") && (isCurrent || !ONCE.has(file)))
     .map((file) => join("__tests__", file))
     .toSorted();
 }
@@ -108,7 +108,9 @@ function sum(output, pattern) {
 function close() {
   console.log("");
   for (const { suite, passed, failed, seconds } of results) {
-    console.log(`${suite.padEnd(8)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed  ${seconds} s`);
+    console.log(
+      `${suite.padEnd(8)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed  ${seconds} s`,
+    );
   }
   const passed = results.reduce((total, result) => total + result.passed, 0);
   const failed = results.reduce((total, result) => total + result.failed, 0);

@@ -1,3 +1,5 @@
+// @ts-nocheck: each module exists on its own platform only.
+
 // Every path is written out, so that a bundler and a single-file executable find the binary; only CommonJS can require
 // one. A file beside the package comes first: it is what a checkout has built.
 
@@ -6,6 +8,7 @@
  * @param {unknown[]} errors receives why each place failed
  * @returns {any} the addon, or undefined
  */
+// prettier-ignore
 module.exports = function load(target, errors) {
   switch (target) {
     case "linux-x64-gnu":

@@ -1,4 +1,4 @@
-/** @import { Libc } from "./platform-package.js" */
+/** @import { Libc } from "./targets.js" */
 
 import { readFileSync } from "node:fs";
 

@@ -7,6 +7,12 @@
 
 const PACKAGE = "keel-native";
 
+const ABIS = new Map([
+  ["linux", ["gnu", "musl"]],
+  ["darwin", [""]],
+  ["win32", ["msvc"]],
+]);
+
 /** Every target that is published. The order is the order in which it is listed to a user. */
 export const TARGETS = Object.freeze([
   "linux-x64-gnu",
@@ -20,17 +26,6 @@ export const TARGETS = Object.freeze([
 ]);
 
 /**
- * The npm package that holds the binary for a platform, or undefined when none is published.
- *
- * @param {Platform} platform
- * @returns {string | undefined}
- */
-export function platformPackage(platform) {
-  const target = targetsFor(platform)[0];
-  return target === undefined ? undefined : packageOf(target);
-}
-
-/**
  * The targets worth trying, best first. On Linux the other C library comes second: what a system reports about its C
  * library is sometimes wrong, and loading the wrong binary fails without harm.
  *
@@ -38,7 +33,7 @@ export function platformPackage(platform) {
  * @returns {string[]}
  */
 export function targetsFor({ platform, arch, libc }) {
-  const names = { linux: ["gnu", "musl"], darwin: [""], win32: ["msvc"] }[platform] ?? [];
+  const names = ABIS.get(platform) ?? [];
   const abis = libc === "musl" ? names.toReversed() : names;
   return abis
     .map((abi) => [platform, arch, abi].filter((word) => word !== "").join("-"))
@@ -46,8 +41,9 @@ export function targetsFor({ platform, arch, libc }) {
 }
 
 /**
+ * The npm package that holds the binary of a target.
+ *
  * @param {string} target
- * @returns {string}
  */
 export function packageOf(target) {
   return `${PACKAGE}-${target}`;
