@@ -1,0 +1,149 @@
+/**
+ * The public types of keel-native, by topic. Each symbol is documented where it is declared.
+ *
+ * Codes such as NT-14 or D-6 name the rule that a behaviour comes from; the tests are named after the same rules.
+ */
+
+// Schemas
+export type {
+  AnySchema,
+  Awaitable,
+  InferInput,
+  InferOutput,
+  Json,
+  JsonSchema,
+  Schema,
+  StandardIssue,
+  StandardResult,
+  StandardSchemaV1,
+} from "./types/schema.js";
+
+// Parts
+export { definePart } from "./types/part.js";
+export type { Deliverable, Part, PartOptions, PartOutput, PartValue } from "./types/part.js";
+
+// Tools
+export { defineTool, toolError, toolResult } from "./types/tool.js";
+export type {
+  Access,
+  AccessRule,
+  BudgetLeft,
+  CallOptions,
+  Concurrency,
+  Identity,
+  InjectedArgument,
+  ProgressUpdate,
+  Tool,
+  ToolContext,
+  ToolEffects,
+  ToolExposure,
+  ToolOptions,
+  ToolReply,
+  ToolResult,
+  ToolResultOptions,
+  ToolReturn,
+  ToolValue,
+  TurnContext,
+} from "./types/tool.js";
+
+// Agents, sources and delegation
+export { asTool, defineAgent, defineSource } from "./types/agent.js";
+export type {
+  Agent,
+  AgentOptions,
+  AsToolOptions,
+  BriefSchema,
+  Budget,
+  DelegationDeliverable,
+  DelegationFailure,
+  DelegationResult,
+  DelegationText,
+  Forward,
+  Limits,
+  Source,
+  SourceOptions,
+  ToolTimeout,
+  TreeLimits,
+} from "./types/agent.js";
+
+// Models and messages
+export type {
+  AiSdkModel,
+  AssistantContent,
+  AssistantMessage,
+  ContentPart,
+  FileContent,
+  FinishReason,
+  FinishReasonGiven,
+  GenerateOptions,
+  LanguageModel,
+  Model,
+  ModelMessage,
+  ModelOptions,
+  ModelReply,
+  ModelReplyDelta,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  ModelUsage,
+  ProviderOptions,
+  ReasoningContent,
+  SystemMessage,
+  TextContent,
+  ToolCallContent,
+  ToolChoice,
+  ToolMessage,
+  ToolResultContent,
+  UserMessage,
+} from "./types/model.js";
+
+// Running turns, and their records
+export { createKeel, run, stream } from "./types/keel.js";
+export type {
+  Approval,
+  Capture,
+  Keel,
+  KeelOptions,
+  RecordFilter,
+  RecordPage,
+  Records,
+  RecordTree,
+  ResumeOptions,
+  StopOptions,
+  TurnInput,
+} from "./types/keel.js";
+export type {
+  BudgetRecord,
+  BudgetUsed,
+  Completed,
+  CompletedResult,
+  Failed,
+  FinalOutcome,
+  Outcome,
+  Pending,
+  RunOptions,
+  Stopped,
+  SubmitRecord,
+  Suspended,
+  TurnRecord,
+  TurnResult,
+  TurnStatus,
+  Usage,
+} from "./types/turn.js";
+export type { Clock } from "./types/clock.js";
+export type { TurnStream } from "./types/stream.js";
+
+// Events
+export type {
+  CallFields,
+  EventBase,
+  EventError,
+  EventOf,
+  KeelEvent,
+  KeelEventFields,
+  StepFields,
+} from "./types/event.js";
+
+// Errors
+export { KeelError } from "./types/error.js";
+export type { CallCode, Cause, CauseCode, DefinitionCode, ErrorCode, Issue, KeelErrorOptions } from "./types/error.js";

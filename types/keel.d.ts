@@ -1,0 +1,198 @@
+/** Keels: what turns run on, and where their records are. */
+
+import type { Agent, Limits } from "./agent.js";
+import type { Clock } from "./clock.js";
+import type { KeelEvent } from "./event.js";
+import type { ContentPart, ModelMessage } from "./model.js";
+import type { Part } from "./part.js";
+import type { Awaitable, Json } from "./schema.js";
+import type { TurnStream } from "./stream.js";
+import type { Pending, RunOptions, TurnRecord, TurnResult, TurnStatus, Usage } from "./turn.js";
+
+/**
+ * Runs an agent on a default keel, in memory. Never rejects for what happens inside the turn: that is `result.outcome`.
+ *
+ * @throws KeelError (as a rejection) for misuse: the definition codes of `asTool`'s contract, `GRANT_MISSING`, `BUDGET_INVALID`, `LIMIT_INVALID`, …
+ */
+export function run<Emits extends Part, Contract extends Emits = never>(
+  agent: Agent<Emits>,
+  input: TurnInput,
+  options?: RunOptions<Contract>,
+): Promise<TurnResult<Emits, Contract>>;
+
+/**
+ * Runs an agent on a default keel and tells what happens as it happens.
+ *
+ * @throws KeelError at once for misuse, as `run` rejects with it.
+ */
+export function stream<Emits extends Part, Contract extends Emits = never>(
+  agent: Agent<Emits>,
+  input: TurnInput,
+  options?: RunOptions<Contract>,
+): TurnStream<Emits, Contract>;
+
+/** What a root turn is asked: text, or text and files in the AI SDK's shape. */
+export type TurnInput = string | readonly ContentPart[];
+
+/**
+ * Makes a keel: a place to run turns with common settings and one store of records.
+ *
+ * @throws KeelError `STORE_UNSUPPORTED`, `BINARY_MISSING`, `LIMIT_INVALID`, `OPTION_UNKNOWN`, `OPTION_INVALID`
+ */
+export function createKeel(options?: KeelOptions): Keel;
+
+/** Options of {@link createKeel}. */
+export interface KeelOptions {
+  /**
+   * Where records are kept. `":memory:"` keeps the last `keep.trees` finished trees (D-40). A store that this build lacks is `STORE_UNSUPPORTED`.
+   * @default ":memory:"
+   */
+  readonly records?: string;
+  /** Agents that `resume` may find by id; those that are run are known anyway. */
+  readonly agents?: readonly Agent[];
+  /**
+   * Decides calls that need approval, the model's only. Anything but the three answers, or a throw, refuses (D-16, D-31). Has no time limit.
+   * @default every such call is deferred
+   */
+  readonly approve?: (request: Pending) => Awaitable<"allow" | { readonly deny: string } | "defer">;
+  /**
+   * `"strict"` waits for the disk before every answer, `"relaxed"` only where an effect must not happen twice. No difference in memory.
+   * @default "relaxed"
+   */
+  readonly durability?: "relaxed" | "strict";
+  /** How much is kept in memory. */
+  readonly keep?: {
+    /**
+     * Finished trees.
+     * @default 1000
+     */
+    readonly trees?: number;
+  };
+  /** Which payloads events and records show. The transcript is always complete (D-24). */
+  readonly capture?: Capture;
+  /** US dollars of one model call's usage; needed by `costUsd` budgets (D-6). */
+  readonly price?: (usage: Usage, modelId: string) => number;
+  /**
+   * What budgets, timeouts and timestamps run on.
+   * @default the clocks of the runtime
+   */
+  readonly clock?: Clock;
+  /** Limits of every tree (D-18). */
+  readonly limits?: Limits;
+  /**
+   * For tools that do not say themselves: show the model what they threw (D-11).
+   * @default false
+   */
+  readonly exposeErrors?: boolean;
+}
+
+/** See {@link KeelOptions.capture}. */
+export interface Capture {
+  /**
+   * Arguments and results of calls, and refused submits.
+   * @default false
+   */
+  readonly toolIo?: boolean;
+  /**
+   * Requests to models and their replies.
+   * @default false
+   */
+  readonly modelIo?: boolean;
+  /** Changes a captured payload wherever it is read; what is stored stays as it was (D-24). `toolId` is `undefined` for a model's. */
+  readonly redact?: (kind: string, toolId: string | undefined, value: Json) => Json;
+}
+
+/** A place to run turns. */
+export interface Keel {
+  /** Like the function {@link run}, on this keel. Rejects with `KEEL_CLOSED` after `close`. */
+  run<Emits extends Part, Contract extends Emits = never>(
+    agent: Agent<Emits>,
+    input: TurnInput,
+    options?: RunOptions<Contract>,
+  ): Promise<TurnResult<Emits, Contract>>;
+  /** Like the function {@link stream}, on this keel. */
+  stream<Emits extends Part, Contract extends Emits = never>(
+    agent: Agent<Emits>,
+    input: TurnInput,
+    options?: RunOptions<Contract>,
+  ): TurnStream<Emits, Contract>;
+  /** Stops a turn and its scope (NT-27); resolves `false` when it is unknown or has ended (D-40). */
+  stop(turnId: string, options?: StopOptions): Promise<boolean>;
+  /**
+   * Goes on with a suspended root turn: each answered call runs or is refused, exactly with the arguments that were shown (D-31).
+   *
+   * @throws KeelError (as a rejection) `APPROVAL_MISMATCH`; `OPTION_INVALID` for an unknown turn or one that is not suspended
+   */
+  resume(turnId: string, options?: ResumeOptions): Promise<TurnResult>;
+  /** Is to `resume` what `stream` is to `run`. */
+  resumeStream(turnId: string, options?: ResumeOptions): TurnStream;
+  /** What is kept of turns. */
+  readonly records: Records;
+  /** Refuses new turns, stops live ones with the reason `"closed"`, writes out what is left (D-40). */
+  close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Options of {@link Keel.stop}. */
+export interface StopOptions {
+  /** Ends up in the outcome and the record of every stopped turn. */
+  readonly reason?: unknown;
+  /**
+   * `"tree"` stops the whole tree that the turn is in; `"subtree"` the turn and what is below it, and its caller gets `STOPPED` (NT-27).
+   * @default "tree"
+   */
+  readonly scope?: "tree" | "subtree";
+}
+
+/** Options of {@link Keel.resume}. */
+export interface ResumeOptions {
+  /** Answers by the id of what is pending; what is left out stays pending. */
+  readonly approvals?: Readonly<Record<Pending["id"], Approval>>;
+  /** Replaces the ambient value; the identity is the recorded one (D-28). */
+  readonly ambient?: Json;
+  /** Stops the tree when aborted, as in `run`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A human's answer: run it, refuse it with a reason that the model reads, or here is its result (for external tools). */
+export type Approval = "allow" | { readonly deny: string } | { readonly result: unknown };
+
+/** The records of a keel. Turns that are unknown, or no longer kept, give `undefined` or nothing. */
+export interface Records {
+  /** One turn's record. */
+  get(turnId: string): Promise<TurnRecord | undefined>;
+  /** Records, newest first, page by page. */
+  list(filter?: RecordFilter): Promise<RecordPage>;
+  /** A turn's record with those of all turns below it (NT-39). */
+  tree(turnId: string): Promise<RecordTree | undefined>;
+  /** The messages of one turn. */
+  transcript(turnId: string): Promise<readonly ModelMessage[] | undefined>;
+  /** The events of one turn in order; of all turns below it too with `tree: true`. */
+  events(turnId: string, options?: { readonly tree?: boolean }): Promise<readonly KeelEvent[]>;
+}
+
+/** Which records `list` gives; all fields must match. */
+export interface RecordFilter {
+  readonly status?: TurnStatus;
+  readonly agentId?: string;
+  readonly rootTurnId?: string;
+  readonly parentTurnId?: string;
+  /** How many a page holds at most. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+/** A page of records. */
+export interface RecordPage {
+  readonly items: readonly TurnRecord[];
+  /** For the next page; absent on the last. */
+  readonly cursor?: string;
+}
+
+/** A record and those of the turns that it opened, in order. */
+export interface RecordTree {
+  readonly record: TurnRecord;
+  readonly children: readonly RecordTree[];
+}

@@ -1,0 +1,196 @@
+/** Turns: what one is started with, what it resolves to, and what is kept of it. */
+
+import type { Budget, Limits } from "./agent.js";
+import type { Cause, Issue } from "./error.js";
+import type { FinishReason, ModelMessage } from "./model.js";
+import type { Deliverable, Part, PartOutput, PartValue } from "./part.js";
+import type { Json } from "./schema.js";
+import type { Identity } from "./tool.js";
+
+/** Options of `run` and `stream`. `Contract` is the part that the turn owes. */
+export interface RunOptions<Contract extends Part = Part> {
+  /** A contract on the root turn, with the same gates as `asTool`'s (D-30). It types `result.deliverable`. */
+  readonly deliverable?: Deliverable<Contract>;
+  /** Earlier messages of the conversation, put before the input (NT-39a). */
+  readonly history?: readonly ModelMessage[];
+  /** Stops the turn and everything below it when aborted; the signal's reason is the stop's (NT-27). */
+  readonly signal?: AbortSignal;
+  /** On whose behalf the tree runs (NT-31). */
+  readonly identity?: Identity;
+  /** A value that every turn and tool of the tree can read; deep-frozen (D-28). */
+  readonly ambient?: Json;
+  /** What the turn is granted, field by field before the agent's own (D-18). */
+  readonly budget?: Budget;
+  /** How the tree behaves, field by field before the agent's own (D-18). */
+  readonly limits?: Limits;
+}
+
+/** Where a turn stands. Discriminated by `status`. */
+export type Outcome = FinalOutcome | Suspended;
+
+/** How a turn ended; written once, changed by nothing that arrives later (NT-3). */
+export type FinalOutcome = Completed | Failed | Stopped;
+
+/** The turn did what it was asked to; with a contract, a validated deliverable exists (NT-19). */
+export interface Completed {
+  readonly status: "completed";
+}
+
+/** The turn could not do it. */
+export interface Failed {
+  readonly status: "failed";
+  readonly cause: Cause;
+}
+
+/** Somebody stopped the turn. */
+export interface Stopped {
+  readonly status: "stopped";
+  /** What was given to `stop` or as the signal's reason. */
+  readonly reason: unknown;
+}
+
+/** The turn waits for a human; `keel.resume` goes on. Not an end (D-1). */
+export interface Suspended {
+  readonly status: "suspended";
+  /** What the tree waits for. */
+  readonly pending: readonly Pending[];
+}
+
+/** A call that waits for a human (D-31). */
+export interface Pending {
+  /** The key of its answer in `resume`'s `approvals`. */
+  readonly id: string;
+  /** `"approval"`: may it run? `"external"`: what is its result? */
+  readonly kind: "approval" | "external";
+  /** The ids of the turns from the root to the one that issued the call. */
+  readonly path: readonly string[];
+  /** The turn that issued the call. */
+  readonly turnId: string;
+  readonly callId: string;
+  readonly toolId: string;
+  /** The arguments, as they would be executed. */
+  readonly args: Json;
+  /** SHA-256 of tool and arguments, in hexadecimal; the approval holds for nothing else. */
+  readonly argsHash: string;
+}
+
+/** What a turn resolves to, however it went. `Emits` are the agent's parts, `Contract` the one that it owed. */
+export interface TurnResult<Emits extends Part = Part, Contract extends Part = Part> {
+  readonly turnId: string;
+  /** Where the turn stands. */
+  readonly outcome: Outcome;
+  /** The accepted submit, as the part's schema hands it on. Absent without a contract, or when none was accepted. */
+  readonly deliverable?: PartOutput<Contract>;
+  /** The text of the last step that produced any (NT-12). */
+  readonly text: string;
+  /** Present when a limit cut the turn short and it completed with what there was (D-4). */
+  readonly partial?: true;
+  /** Present when a completed turn produced neither text nor parts (NT-12). */
+  readonly empty?: true;
+  /** Why the model stopped in the last step (D-8). */
+  readonly finishReason?: FinishReason;
+  /** What the turn itself emitted, in order. Discriminated by `part`. */
+  readonly parts: readonly PartValue<Emits>[];
+  /** What the turn itself used; the tree's is in the record. */
+  readonly usage: Usage;
+  readonly record: TurnRecord;
+  /**
+   * The same result, known to be completed: with a contract, `deliverable` is there.
+   *
+   * @throws KeelError with the cause's code and message when the turn failed, `STOPPED` when it was stopped; also when it is suspended.
+   */
+  orThrow(): CompletedResult<Emits, Contract>;
+}
+
+/** What {@link TurnResult.orThrow} narrows to. */
+export type CompletedResult<Emits extends Part = Part, Contract extends Part = Part> = TurnResult<Emits, Contract> & {
+  readonly outcome: Completed;
+} & ([Contract] extends [never] ? unknown : { readonly deliverable: PartOutput<Contract> });
+
+/** What model calls used (D-32). */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Part of `inputTokens`; absent when no provider said. */
+  readonly cacheReadTokens?: number;
+  /** Part of `outputTokens`; absent when no provider said. */
+  readonly reasoningTokens?: number;
+  /** Nudge rounds; not counted as steps (NT-18). */
+  readonly nudges: number;
+  /** US dollars; only with `createKeel({ price })`. */
+  readonly costUsd?: number;
+}
+
+/** What is kept of one turn (NT-36). One per turn; a retry has its own (NT-24). */
+export interface TurnRecord {
+  /** The root's is unique and ordered by time; a child's is `<parent>.<n>`, so that a tree is a prefix (D-14). */
+  readonly turnId: string;
+  /** The calling turn; absent in the root. */
+  readonly parentTurnId?: string;
+  readonly rootTurnId: string;
+  /** The call that opened the turn; absent in the root. */
+  readonly callId?: string;
+  readonly agentId: string;
+  /** 1, or more for a retry (NT-24). */
+  readonly attempt: number;
+  readonly status: TurnStatus;
+  /** Absent until the turn has ended (D-1). */
+  readonly outcome?: FinalOutcome;
+  readonly partial?: true;
+  readonly empty?: true;
+  /** Why the model stopped in the last step. */
+  readonly finishReason?: FinishReason;
+  readonly budget: BudgetRecord;
+  /** What the turn's own model calls used. */
+  readonly usage: Usage;
+  /** The same for the turn and all below it. */
+  readonly treeUsage: Usage;
+  /** How the contract went; absent without one (NT-19). */
+  readonly submits?: SubmitRecord;
+  /** Milliseconds since 1970, on the wall clock (D-5). */
+  readonly startedAt: number;
+  /** The same; absent until the turn has ended. */
+  readonly endedAt?: number;
+  /** What the turn was given: the root's input or the brief. */
+  readonly input: Json;
+  /** The emitted parts with `persist: "content"`, in order. */
+  readonly parts: readonly { readonly part: string; readonly value: Json }[];
+  /** The messages of the turn. */
+  readonly transcript: readonly ModelMessage[];
+}
+
+/** `running` and `suspended` are states, the others ends (D-1). */
+export type TurnStatus = "running" | "suspended" | "completed" | "failed" | "stopped";
+
+/** What a turn was granted and what it used. */
+export interface BudgetRecord {
+  /** The budget in force, defaults filled in. */
+  readonly granted: Budget;
+  readonly used: BudgetUsed;
+  /** Whose deadline ended the turn: its own or its caller's (NT-22, D-2). */
+  readonly ceiling?: "own" | "caller";
+  /** Present when `onExhausted: "answer"` granted a last step (NT-14). */
+  readonly answerStep?: true;
+}
+
+/** The spent part of a budget (D-32). */
+export interface BudgetUsed {
+  readonly steps: number;
+  /** Calls that the model issued. */
+  readonly toolCalls: number;
+  /** Calls that tools issued. */
+  readonly nestedCalls: number;
+  /** Milliseconds of running time (D-5). */
+  readonly timeMs: number;
+}
+
+/** The submits of a turn with a contract. */
+export interface SubmitRecord {
+  /** How many the model made. */
+  readonly tried: number;
+  /** The number of the accepted one, from 1; absent when none was. */
+  readonly accepted?: number;
+  /** The refused ones; only with `capture.toolIo` (NT-17). */
+  readonly rejected?: readonly { readonly payload: Json; readonly issues: readonly Issue[] }[];
+}
