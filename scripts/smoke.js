@@ -11,7 +11,7 @@ import { scriptedModel, text, toolCall } from "keel-native/testing";
 const helper = defineAgent({ id: "helper", model: scriptedModel([text("from below")]) });
 const caller = defineAgent({
   id: "caller",
-  model: scriptedModel([toolCall("run-helper", { prompt: "go" }), text("done")]),
+  model: scriptedModel([toolCall("run-helper", { brief: "go" }), text("done")]),
   tools: [asTool(helper, { access: "public" })],
 });
 
