@@ -25,16 +25,9 @@ export type { Deliverable, Part, PartOptions, PartOutput, PartValue } from "./ty
 // Tools
 export { defineTool, toolError, toolResult } from "./types/tool.js";
 export type {
-  Access,
-  AccessRule,
-  BudgetLeft,
-  CallOptions,
   Concurrency,
-  Identity,
   InjectedArgument,
-  ProgressUpdate,
   Tool,
-  ToolContext,
   ToolEffects,
   ToolExposure,
   ToolOptions,
@@ -43,28 +36,26 @@ export type {
   ToolResultOptions,
   ToolReturn,
   ToolValue,
-  TurnContext,
 } from "./types/tool.js";
+export type { BudgetLeft, CallOptions, ProgressUpdate, ToolContext, TurnContext } from "./types/context.js";
+export type { Access, AccessRule, Identity } from "./types/access.js";
 
-// Agents, sources and delegation
-export { asTool, defineAgent, defineSource } from "./types/agent.js";
+// Agents and sources
+export { defineAgent, defineSource } from "./types/agent.js";
+export type { Agent, AgentOptions, Source, SourceOptions } from "./types/agent.js";
+export type { Budget, Limits, ToolTimeout, TreeLimits } from "./types/limits.js";
+
+// Delegation
+export { asTool } from "./types/delegation.js";
 export type {
-  Agent,
-  AgentOptions,
   AsToolOptions,
   BriefSchema,
-  Budget,
   DelegationDeliverable,
   DelegationFailure,
   DelegationResult,
   DelegationText,
   Forward,
-  Limits,
-  Source,
-  SourceOptions,
-  ToolTimeout,
-  TreeLimits,
-} from "./types/agent.js";
+} from "./types/delegation.js";
 
 // Models and messages
 export type {

@@ -16,6 +16,7 @@ export type EventOf<Type extends keyof KeelEventFields> = EventBase<Type> & Keel
 
 /** What every event carries. */
 export interface EventBase<Type extends string = string> {
+  /** What happened. */
   readonly type: Type;
   /** Counts up within a tree. */
   readonly seq: number;
@@ -25,7 +26,9 @@ export interface EventBase<Type extends string = string> {
   readonly turnId: string;
   /** Its calling turn; absent in the root. */
   readonly parentTurnId?: string;
+  /** The turn that started the tree. */
   readonly rootTurnId: string;
+  /** The agent that the turn runs. */
   readonly agentId: string;
 }
 
@@ -42,12 +45,14 @@ export interface KeelEventFields {
   "step.started": StepFields;
   /** The model said something. */
   "text.delta": StepFields & {
+    /** The piece of text; append it to the ones before. */
     readonly text: string;
     /** `"reasoning"` is not part of the answer; absent means `"text"`. */
     readonly kind?: "text" | "reasoning";
   };
   /** A model call ended with a reply. */
   "step.completed": {
+    /** From 1 within the turn; nudge rounds count on. */
     readonly step: number;
     /** Why the model stopped (D-8). */
     readonly finishReason: FinishReason;
@@ -58,6 +63,7 @@ export interface KeelEventFields {
   };
   /** A model call failed and is made again; deltas of the attempt before are void (D-8, NT-40). */
   "step.restarted": StepFields & {
+    /** What the model or the network said. */
     readonly reason: EventError;
   };
   /** A call was admitted and begins. Refused calls have none (D-13). */
@@ -67,6 +73,7 @@ export interface KeelEventFields {
   };
   /** A tool reported progress, or a connection forwards its child's (NT-34). */
   "tool.progress": CallFields & {
+    /** What the tool said. */
     readonly message?: string;
     /** Units finished. */
     readonly done?: number;
@@ -79,6 +86,7 @@ export interface KeelEventFields {
   "tool.completed": CallFields & {
     /** Whether the tool reported its own failure. */
     readonly isError: boolean;
+    /** Milliseconds from `tool.started`, on the clock of the budgets. */
     readonly durationMs: number;
     /** UTF-8 bytes of the result's text. */
     readonly outputBytes: number;
@@ -91,17 +99,21 @@ export interface KeelEventFields {
   };
   /** A call was cut off or threw. Terminal. */
   "tool.failed": CallFields & {
+    /** Milliseconds from `tool.started`, on the clock of the budgets. */
     readonly durationMs: number;
+    /** Why. */
     readonly error: EventError;
   };
   /** A call was not admitted; unpaired (D-13). */
   "tool.refused": CallFields & {
+    /** Why. */
     readonly error: EventError;
   };
   /** A part was emitted, or a connection forwards its child's (NT-34). */
   "part.emitted": {
     /** The part's name. */
     readonly part: string;
+    /** What was emitted, as its schema hands it on. */
     readonly value: Json;
     /** The call whose tool emitted it. */
     readonly callId?: string;
@@ -119,12 +131,14 @@ export interface KeelEventFields {
   };
   /** A limit bit; once per turn and limit (D-13). */
   "limit.reached": {
+    /** Which one; `tree` for any of `limits.tree`. */
     readonly limit: "steps" | "toolCalls" | "timeMs" | "tokens" | "costUsd" | "tree";
     /** Its value. */
     readonly max: number;
   };
   /** A call waits for a human (D-31). */
   "approval.requested": {
+    /** What is waited for. */
     readonly pending: Pending;
   };
   /** A child failed and a fresh one follows (NT-24). Told by the caller. */
@@ -133,11 +147,14 @@ export interface KeelEventFields {
     readonly attempt: number;
     /** The call that opened both. */
     readonly callId: string;
+    /** Why it failed. */
     readonly cause: Cause;
+    /** The turn of the attempt that failed. */
     readonly failedTurnId: string;
   };
   /** Nothing below the turn can go on without a human. Not terminal (D-1, D-5). */
   "turn.suspended": {
+    /** What is waited for. */
     readonly pending: readonly Pending[];
   };
   /** A suspended turn goes on. */
@@ -151,6 +168,7 @@ export interface KeelEventFields {
   };
   /** The turn failed. Terminal. */
   "turn.failed": {
+    /** Why it failed. */
     readonly cause: Cause;
   };
   /** The turn was stopped. Terminal. */
@@ -170,7 +188,9 @@ export interface StepFields {
 
 /** Which call. */
 export interface CallFields {
+  /** Unique within the turn (D-14). */
   readonly callId: string;
+  /** The id of the called tool. */
   readonly toolId: string;
   /** The calling call; present only for nested calls. */
   readonly parentCallId?: string;
@@ -178,6 +198,8 @@ export interface CallFields {
 
 /** What went wrong with a call. Never holds what a tool threw, unless `exposeErrors` (D-11). */
 export interface EventError {
+  /** Of the table, or one that a middleware or tool chose. */
   readonly code: ErrorCode | (string & {});
+  /** What the model reads. */
   readonly message: string;
 }

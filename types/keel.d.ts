@@ -1,6 +1,7 @@
 /** Keels: what turns run on, and where their records are. */
 
-import type { Agent, Limits } from "./agent.js";
+import type { Agent } from "./agent.js";
+import type { Limits } from "./limits.js";
 import type { Clock } from "./clock.js";
 import type { KeelEvent } from "./event.js";
 import type { ContentPart, ModelMessage } from "./model.js";
@@ -174,9 +175,13 @@ export interface Records {
 
 /** Which records `list` gives; all fields must match. */
 export interface RecordFilter {
+  /** Turns in this state only. */
   readonly status?: TurnStatus;
+  /** Turns of this agent only. */
   readonly agentId?: string;
+  /** Turns of this tree only. */
   readonly rootTurnId?: string;
+  /** Turns that this turn opened only. */
   readonly parentTurnId?: string;
   /** How many a page holds at most. */
   readonly limit?: number;
@@ -186,6 +191,7 @@ export interface RecordFilter {
 
 /** A page of records. */
 export interface RecordPage {
+  /** Newest first. */
   readonly items: readonly TurnRecord[];
   /** For the next page; absent on the last. */
   readonly cursor?: string;
@@ -193,6 +199,8 @@ export interface RecordPage {
 
 /** A record and those of the turns that it opened, in order. */
 export interface RecordTree {
+  /** The turn's own record. */
   readonly record: TurnRecord;
+  /** In the order in which they were opened, retries included. */
   readonly children: readonly RecordTree[];
 }

@@ -11,6 +11,7 @@ export type LanguageModel = AiSdkModel | Model;
  * Structural, so that neither the SDK nor a particular major of it is needed.
  */
 export interface AiSdkModel {
+  /** The version of the specification that the object implements. */
   readonly specificationVersion: "v2" | "v3" | "v4";
   /** The provider's name, such as `"openai.responses"`. */
   readonly provider: string;
@@ -47,13 +48,21 @@ export interface GenerateOptions {
 
 /** Settings of a model call (D-39). They reach the model unchanged. */
 export interface ModelOptions {
+  /** The longest reply, in tokens. */
   readonly maxOutputTokens?: number;
+  /** How freely to sample; the range is the provider's. */
   readonly temperature?: number;
+  /** Nucleus sampling, 0 to 1. */
   readonly topP?: number;
+  /** Sample from the K likeliest tokens only. */
   readonly topK?: number;
+  /** Against what has been said already; the range is the provider's. */
   readonly presencePenalty?: number;
+  /** Against what has been said often; the range is the provider's. */
   readonly frequencyPenalty?: number;
+  /** Texts that end the reply. */
   readonly stopSequences?: readonly string[];
+  /** For repeatable sampling, where the provider supports it. */
   readonly seed?: number;
   /** Which tool the model has to call. A nudge round overrides it (NT-18). */
   readonly toolChoice?: ToolChoice;
@@ -81,9 +90,13 @@ export interface ModelRequest extends ModelOptions {
 
 /** A tool as a model sees it. */
 export interface ModelTool {
+  /** Always a function: provider tools go into `providerOptions`. */
   readonly type: "function";
+  /** The tool's id, or `submit_<part>` (NT-15). */
   readonly name: string;
+  /** What it does. */
   readonly description?: string;
+  /** The JSON Schema of its arguments. */
   readonly inputSchema: JsonSchema;
 }
 
@@ -92,29 +105,41 @@ export type ModelMessage = SystemMessage | UserMessage | AssistantMessage | Tool
 
 /** Instructions. */
 export interface SystemMessage {
+  /** Who speaks. */
   readonly role: "system";
+  /** The text. */
   readonly content: string;
+  /** For the provider, such as a cache mark. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** What the user, a calling agent's brief or a nudge says. */
 export interface UserMessage {
+  /** Who speaks. */
   readonly role: "user";
+  /** Text, or pieces in order. */
   readonly content: string | readonly ContentPart[];
+  /** For the provider, such as a cache mark. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** What the model replied. */
 export interface AssistantMessage {
+  /** Who speaks. */
   readonly role: "assistant";
+  /** Text, or pieces in order. */
   readonly content: string | readonly AssistantContent[];
+  /** For the provider. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** Answers to the calls of the assistant message before it. */
 export interface ToolMessage {
+  /** Who speaks. */
   readonly role: "tool";
+  /** One answer per call, in request order (NT-29). */
   readonly content: readonly ToolResultContent[];
+  /** For the provider. */
   readonly providerOptions?: ProviderOptions;
 }
 
@@ -126,48 +151,65 @@ export type AssistantContent = TextContent | ReasoningContent | FileContent | To
 
 /** Text. */
 export interface TextContent {
+  /** The kind of piece. */
   readonly type: "text";
+  /** The text. */
   readonly text: string;
+  /** What the provider attached or wants back. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** The model's reasoning. */
 export interface ReasoningContent {
+  /** The kind of piece. */
   readonly type: "reasoning";
+  /** The reasoning, as far as the provider shows it. */
   readonly text: string;
+  /** What the provider attached or wants back, such as a signature. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** A file or an image. */
 export interface FileContent {
+  /** The kind of piece. */
   readonly type: "file";
   /** Base64 text, or a URL as text or object. Nothing is downloaded: an https URL is the provider's to fetch. */
   readonly data: string | URL;
   /** The IANA media type, such as `"image/png"`. */
   readonly mediaType: string;
+  /** For the model to refer to. */
   readonly filename?: string;
+  /** What the provider attached or wants back. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** A call that the model issues. */
 export interface ToolCallContent {
+  /** The kind of piece. */
   readonly type: "tool-call";
   /** The provider's id; where it is unusable, one of ours (D-14). */
   readonly toolCallId: string;
+  /** The tool that the model named, whether it exists or not (NT-41). */
   readonly toolName: string;
   /** The arguments; a string where the model's text was no JSON (NT-41). */
   readonly input: unknown;
+  /** What the provider attached or wants back. */
   readonly providerOptions?: ProviderOptions;
 }
 
 /** The answer to one call. */
 export interface ToolResultContent {
+  /** The kind of piece. */
   readonly type: "tool-result";
+  /** The call that it answers. */
   readonly toolCallId: string;
+  /** The tool of that call. */
   readonly toolName: string;
+  /** The result; the `error-` kinds say that the call was refused or failed. */
   readonly output:
     | { readonly type: "text" | "error-text"; readonly value: string }
     | { readonly type: "json" | "error-json"; readonly value: Json };
+  /** For the provider. */
   readonly providerOptions?: ProviderOptions;
 }
 
@@ -184,6 +226,7 @@ export interface ModelReply {
   readonly toolCalls?: readonly ModelToolCall[];
   /** @default "tool-calls" when there are calls, else "stop" */
   readonly finishReason?: FinishReasonGiven;
+  /** What the call used. */
   readonly usage?: ModelUsage;
 }
 
@@ -191,6 +234,7 @@ export interface ModelReply {
 export interface ModelToolCall {
   /** @default an id of ours (D-14) */
   readonly toolCallId?: string;
+  /** The tool to call. */
   readonly toolName: string;
   /**
    * The arguments, as a value or as JSON text.
@@ -207,7 +251,9 @@ export type FinishReasonGiven =
 
 /** Tokens of one model call. What is left out counts as 0. */
 export interface ModelUsage {
+  /** Tokens of the request. */
   readonly inputTokens?: number;
+  /** Tokens of the reply. */
   readonly outputTokens?: number;
   /** @default the sum of both */
   readonly totalTokens?: number;

@@ -31,11 +31,15 @@ export interface PartOptions<Name extends string, S extends AnySchema> {
 
 /** A defined part; frozen. `T` is the value it carries, `In` the value one may emit, before defaults and transforms. */
 export interface Part<Name extends string = string, T = unknown, In = T> {
+  /** The brand of definitions. */
   readonly kind: "part";
   /** Unique within an agent's `emits`. */
   readonly name: Name;
+  /** Told to the model that has to produce it. */
   readonly description?: string;
+  /** Whether values are kept in the record. */
   readonly persist: "content" | "ephemeral";
+  /** What a value must look like. */
   readonly schema: Schema<T, In>;
 }
 

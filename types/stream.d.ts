@@ -9,6 +9,7 @@ import type { TurnResult } from "./turn.js";
  * Leaving a `for await` early stops the turn.
  */
 export interface TurnStream<Emits extends Part = Part, Contract extends Part = Part> extends AsyncIterable<KeelEvent> {
+  /** The root turn's id, known at once. */
   readonly turnId: string;
   /** What `run` would have resolved to. */
   readonly result: Promise<TurnResult<Emits, Contract>>;

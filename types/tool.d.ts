@@ -1,7 +1,8 @@
 /** Tools: what a model, or another tool, can call. */
 
+import type { AccessRule } from "./access.js";
+import type { ToolContext } from "./context.js";
 import type { AnySchema, Awaitable, InferInput, InferOutput, Json, Schema } from "./schema.js";
-import type { Part } from "./part.js";
 
 /**
  * Defines a tool. `execute` receives what the input schema hands on; its arguments have passed the schema before it is entered (D-26).
@@ -102,45 +103,21 @@ export type ToolValue<O extends AnySchema> = [O] extends [never] ? Json : InferO
 /** What `execute` may return: anything when there is no output schema. */
 export type ToolReturn<O extends AnySchema> = [O] extends [never] ? unknown : Awaitable<InferInput<O> | ToolReply>;
 
-/**
- * Who may use a tool or a source (NT-33). `"public"`: everybody. `"authenticated"`: whoever has an identity. `{ scopes }`: whoever holds all of
- * them, where a turn holds the identity's scopes that its agent's `grants` also name (NT-32). A predicate must answer `true`; anything else, or a
- * throw, refuses (D-16).
- */
-export type AccessRule =
-  | "public"
-  | "authenticated"
-  | { readonly scopes: readonly string[] }
-  | ((who: Access) => Awaitable<boolean>);
-
-/** Who asks, as an access predicate sees it. */
-export interface Access {
-  /** The identity that the root turn was started with (NT-31). */
-  readonly identity?: Identity;
-  /** The scopes in force: the identity's, reduced by the agent's grants and by `narrow` (NT-31, NT-32). */
-  readonly scopes: readonly string[];
-  /** The ambient value that the root turn was started with (D-28). */
-  readonly ambient?: Json;
-}
-
-/** On whose behalf a turn runs. Inherited unchanged by every turn of the tree; nothing in it can be changed from inside (NT-31). */
-export interface Identity {
-  /** Who it is. */
-  readonly id: string;
-  /** What it may do; none when absent. */
-  readonly scopes?: readonly string[];
-  /** Further claims, for predicates and tools to read. */
-  readonly [claim: string]: unknown;
-}
-
 /** What a tool does to the world. Takes effect only with nested calls and middleware. */
 export interface ToolEffects {
+  /** Changes nothing. */
   readonly readOnly?: boolean;
+  /** Writes files. */
   readonly writesFiles?: boolean;
+  /** Opens connections. */
   readonly network?: boolean;
+  /** Installs packages. */
   readonly installsDependencies?: boolean;
+  /** Deletes or overwrites what cannot be had back. */
   readonly destructive?: boolean;
+  /** Changes something in somebody else's system. */
   readonly externalService?: boolean;
+  /** Spends money. */
   readonly payment?: boolean;
   /** @default "inherit" */
   readonly sandbox?: "inherit" | "disabled" | "required";
@@ -158,107 +135,40 @@ export interface InjectedArgument {
  * A defined tool; frozen. `In` is what `execute` receives, `Out` what it answers, `Args` what a caller passes, before defaults and transforms.
  */
 export interface Tool<In = unknown, Out = unknown, Args = In> {
+  /** The brand of definitions. */
   readonly kind: "tool";
+  /** The name that the model calls. */
   readonly id: string;
+  /** Told to the model. */
   readonly description?: string;
+  /** The schema of its arguments. */
   readonly input: Schema<In, Args>;
+  /** The schema of its result. */
   readonly output?: Schema<Out, unknown>;
+  /** Who may call it (NT-33). */
   readonly access: AccessRule;
   /** Absent for an external tool and for one made by `asTool`. */
   execute?(input: In, context: ToolContext): unknown;
+  /** Whether the host supplies the result (D-31). */
   readonly external: boolean;
+  /** Whether a human decides each call. */
   readonly approval: "none" | "required";
+  /** Who finds it (D-21). */
   readonly exposure: ToolExposure;
   /** As it was given; `never` because only the definition knows which input its function takes. */
   readonly concurrency?: Concurrency | ((input: never) => Concurrency);
+  /** Whether it may be executed again after a crash. */
   readonly replay: "never" | "safe";
+  /** Milliseconds for one call, as given (D-20). */
   readonly timeoutMs?: number | "unbounded";
+  /** What it does to the world. Takes effect only with nested calls and middleware. */
   readonly effects?: ToolEffects;
+  /** Arguments that the host sets. Takes effect only with nested calls. Empty when none were given. */
   readonly injects: readonly InjectedArgument[];
+  /** How often one turn may call it. */
   readonly maxUses?: number;
+  /** Whether a model sees what it threw; absent: as the keel says (D-11). */
   readonly exposeErrors?: boolean;
-}
-
-/** Where a callback runs: which turn, for whom. */
-export interface TurnContext {
-  /** The turn that calls. */
-  readonly turnId: string;
-  /** The turn that started the tree; equals `turnId` in the root. */
-  readonly rootTurnId: string;
-  /** The calling turn; absent in the root. */
-  readonly parentTurnId?: string;
-  /** The agent that the turn runs. */
-  readonly agentId: string;
-  /** 1, or more where the connection retries (NT-24). */
-  readonly attempt: number;
-  /** Who the root turn was started for (NT-31). */
-  readonly identity?: Identity;
-  /** The ambient value of the root turn: deep-frozen, shared by the whole tree (D-28). */
-  readonly ambient?: Json;
-  /** Aborted when the turn is stopped or out of time, or when this very callback is no longer waited for (NT-22, NT-27). */
-  readonly signal: AbortSignal;
-}
-
-/** What `execute` gets beside its input. */
-export interface ToolContext extends TurnContext {
-  /** This call; unique within its turn (NT-41). A nested call's id is `<parent call>/<n>`. */
-  readonly callId: string;
-  /** The calling call; absent when the model issued the call. */
-  readonly parentCallId?: string;
-  /** 0 when the model issued the call, 1 for what its tool calls, and so on. */
-  readonly level: number;
-  /** The same as `signal`, as the AI SDK spells it. */
-  readonly abortSignal: AbortSignal;
-  /** What the turn has left at the moment of reading. */
-  readonly budget: BudgetLeft;
-  /** SHA-256 of turn, call, tool and arguments, in hexadecimal; the same again when the call is resumed (D-23). */
-  readonly idempotencyKey: string;
-  /**
-   * Calls another tool of the same agent, by its definition or its id, and resolves with its result, also when that tool reports failure.
-   * Takes effect only with nested calls, which `limits.maxNestedDepth` turns on.
-   *
-   * @throws KeelError (as a rejection that may be left unhandled) when the call is refused, cut off or threw:
-   * `TOOL_FAILED`, `TOOL_NOT_FOUND`, `TOOL_ERROR`, `VALIDATION`, `LIMIT_EXCEEDED`, `TIMEOUT`, `CANCELLED` (D-11 to D-13)
-   */
-  callTool<Out, Args>(
-    tool: Tool<unknown, Out, Args>,
-    args: NoInfer<Args>,
-    options?: CallOptions,
-  ): Promise<ToolResult<Out>>;
-  callTool(toolId: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
-  /**
-   * Emits a part of the agent's `emits`; it appears in the turn's events and result, and in its record with `persist: "content"`.
-   *
-   * @throws KeelError `PART_NOT_EMITTED`, `PART_INVALID`, `VALUE_TOO_DEEP`
-   */
-  emit<In>(part: Part<string, unknown, In>, value: NoInfer<In>): void;
-  /** Reports progress as a `tool.progress` event. Fields left out stay as they were. */
-  progress(update: ProgressUpdate): void;
-}
-
-/** What a turn has left. */
-export interface BudgetLeft {
-  /** Model calls. */
-  readonly stepsLeft: number;
-  /** Milliseconds until the nearest deadline of the turn or its callers; `undefined` without one (NT-22). */
-  readonly timeLeftMs: number | undefined;
-  /** Tool calls. */
-  readonly toolCallsLeft: number;
-}
-
-/** Options of `callTool`. */
-export interface CallOptions {
-  /** Drops the call when aborted: its own signal is aborted and the promise rejects with `TOOL_FAILED` (D-12). */
-  readonly signal?: AbortSignal;
-}
-
-/** A report of {@link ToolContext.progress}. */
-export interface ProgressUpdate {
-  readonly message?: string;
-  /** Units finished. */
-  readonly done?: number;
-  /** Units in all. */
-  readonly total?: number;
 }
 
 /** How a call ended that was executed. */
@@ -296,5 +206,6 @@ export interface ToolResultOptions {
 
 /** What {@link toolResult} and {@link toolError} make. */
 export interface ToolReply extends ToolResultOptions {
+  /** The brand of replies, so that a tool may return any other object as its value. */
   readonly kind: "tool-result";
 }

@@ -1,11 +1,11 @@
 /** Turns: what one is started with, what it resolves to, and what is kept of it. */
 
-import type { Budget, Limits } from "./agent.js";
+import type { Budget, Limits } from "./limits.js";
 import type { Cause, Issue } from "./error.js";
 import type { FinishReason, ModelMessage } from "./model.js";
 import type { Deliverable, Part, PartOutput, PartValue } from "./part.js";
 import type { Json } from "./schema.js";
-import type { Identity } from "./tool.js";
+import type { Identity } from "./access.js";
 
 /** Options of `run` and `stream`. `Contract` is the part that the turn owes. */
 export interface RunOptions<Contract extends Part = Part> {
@@ -33,17 +33,21 @@ export type FinalOutcome = Completed | Failed | Stopped;
 
 /** The turn did what it was asked to; with a contract, a validated deliverable exists (NT-19). */
 export interface Completed {
+  /** The tag. */
   readonly status: "completed";
 }
 
 /** The turn could not do it. */
 export interface Failed {
+  /** The tag. */
   readonly status: "failed";
+  /** Why. */
   readonly cause: Cause;
 }
 
 /** Somebody stopped the turn. */
 export interface Stopped {
+  /** The tag. */
   readonly status: "stopped";
   /** What was given to `stop` or as the signal's reason. */
   readonly reason: unknown;
@@ -51,6 +55,7 @@ export interface Stopped {
 
 /** The turn waits for a human; `keel.resume` goes on. Not an end (D-1). */
 export interface Suspended {
+  /** The tag. */
   readonly status: "suspended";
   /** What the tree waits for. */
   readonly pending: readonly Pending[];
@@ -66,7 +71,9 @@ export interface Pending {
   readonly path: readonly string[];
   /** The turn that issued the call. */
   readonly turnId: string;
+  /** The call, unique within its turn. */
   readonly callId: string;
+  /** The tool that it calls. */
   readonly toolId: string;
   /** The arguments, as they would be executed. */
   readonly args: Json;
@@ -76,6 +83,7 @@ export interface Pending {
 
 /** What a turn resolves to, however it went. `Emits` are the agent's parts, `Contract` the one that it owed. */
 export interface TurnResult<Emits extends Part = Part, Contract extends Part = Part> {
+  /** The turn, to look it up in the records. */
   readonly turnId: string;
   /** Where the turn stands. */
   readonly outcome: Outcome;
@@ -93,6 +101,7 @@ export interface TurnResult<Emits extends Part = Part, Contract extends Part = P
   readonly parts: readonly PartValue<Emits>[];
   /** What the turn itself used; the tree's is in the record. */
   readonly usage: Usage;
+  /** What is kept of the turn, as of now. */
   readonly record: TurnRecord;
   /**
    * The same result, known to be completed: with a contract, `deliverable` is there.
@@ -109,8 +118,11 @@ export type CompletedResult<Emits extends Part = Part, Contract extends Part = P
 
 /** What model calls used (D-32). */
 export interface Usage {
+  /** Tokens sent; 0 where no provider said. */
   readonly inputTokens: number;
+  /** Tokens received; 0 where no provider said. */
   readonly outputTokens: number;
+  /** Both, as the provider counts them. */
   readonly totalTokens: number;
   /** Part of `inputTokens`; absent when no provider said. */
   readonly cacheReadTokens?: number;
@@ -128,19 +140,25 @@ export interface TurnRecord {
   readonly turnId: string;
   /** The calling turn; absent in the root. */
   readonly parentTurnId?: string;
+  /** The turn that started the tree; equals `turnId` in the root. */
   readonly rootTurnId: string;
   /** The call that opened the turn; absent in the root. */
   readonly callId?: string;
+  /** The agent that the turn runs. */
   readonly agentId: string;
   /** 1, or more for a retry (NT-24). */
   readonly attempt: number;
+  /** Where the turn stands. */
   readonly status: TurnStatus;
   /** Absent until the turn has ended (D-1). */
   readonly outcome?: FinalOutcome;
+  /** A limit cut the turn short and it completed with what there was (D-4). */
   readonly partial?: true;
+  /** A completed turn produced neither text nor parts (NT-12). */
   readonly empty?: true;
   /** Why the model stopped in the last step. */
   readonly finishReason?: FinishReason;
+  /** What it was granted and what it used. */
   readonly budget: BudgetRecord;
   /** What the turn's own model calls used. */
   readonly usage: Usage;
@@ -167,6 +185,7 @@ export type TurnStatus = "running" | "suspended" | "completed" | "failed" | "sto
 export interface BudgetRecord {
   /** The budget in force, defaults filled in. */
   readonly granted: Budget;
+  /** So far, while the turn runs. */
   readonly used: BudgetUsed;
   /** Whose deadline ended the turn: its own or its caller's (NT-22, D-2). */
   readonly ceiling?: "own" | "caller";
@@ -176,6 +195,7 @@ export interface BudgetRecord {
 
 /** The spent part of a budget (D-32). */
 export interface BudgetUsed {
+  /** Model calls; nudge rounds are in `usage.nudges`. */
   readonly steps: number;
   /** Calls that the model issued. */
   readonly toolCalls: number;

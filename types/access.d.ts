@@ -1,0 +1,34 @@
+/** Access: who may use what, and on whose behalf a turn runs. */
+
+import type { Awaitable, Json } from "./schema.js";
+
+/**
+ * Who may use a tool or a source (NT-33). `"public"`: everybody. `"authenticated"`: whoever has an identity. `{ scopes }`: whoever holds all of
+ * them, where a turn holds the identity's scopes that its agent's `grants` also name (NT-32). A predicate must answer `true`; anything else, or a
+ * throw, refuses (D-16).
+ */
+export type AccessRule =
+  | "public"
+  | "authenticated"
+  | { readonly scopes: readonly string[] }
+  | ((who: Access) => Awaitable<boolean>);
+
+/** Who asks, as an access predicate sees it. */
+export interface Access {
+  /** The identity that the root turn was started with (NT-31). */
+  readonly identity?: Identity;
+  /** The scopes in force: the identity's, reduced by the agent's grants and by `narrow` (NT-31, NT-32). */
+  readonly scopes: readonly string[];
+  /** The ambient value that the root turn was started with (D-28). */
+  readonly ambient?: Json;
+}
+
+/** On whose behalf a turn runs. Inherited unchanged by every turn of the tree; nothing in it can be changed from inside (NT-31). */
+export interface Identity {
+  /** Who it is. */
+  readonly id: string;
+  /** What it may do; none when absent. */
+  readonly scopes?: readonly string[];
+  /** Further claims, for predicates and tools to read. */
+  readonly [claim: string]: unknown;
+}
