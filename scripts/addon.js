@@ -17,9 +17,7 @@ const SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src"];
 
 export function ensureAddon() {
   const addon = addonPath();
-  const stamp = `${addon}.json`;
-  if (existsSync(addon) && existsSync(stamp) && JSON.parse(readFileSync(stamp, "utf8")).sources === sourcesHash())
-    return;
+  if (existsSync(addon) && existsSync(stampOf(addon)) && readFileSync(stampOf(addon), "utf8") === sourcesHash()) return;
   console.log("building the native core (about two minutes the first time)");
   buildAddon([]);
 }
@@ -46,7 +44,16 @@ function buildAddon(args) {
   // Without --no-dts-cache a build after a plain `cargo build` writes an empty type file.
   const fixed = ["--platform", "--release", "--output-dir", "js", "--no-js", "--dts", "native.d.ts", "--no-dts-cache"];
   runOrExit(process.execPath, [cli, "build", ...fixed, ...args]);
-  if (args.length === 0) writeFileSync(`${addonPath()}.json`, `${JSON.stringify({ sources })}\n`);
+  if (args.length === 0) writeFileSync(stampOf(addonPath()), sources);
+}
+
+/**
+ * Where the hash of the sources lies that an addon was made from. Not a name that `require` would take for the addon.
+ *
+ * @param {string} addon
+ */
+function stampOf(addon) {
+  return `${addon}.sources`;
 }
 
 function sourcesHash() {
