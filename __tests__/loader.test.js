@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
 import { loadFor } from "../js/binding/load-for.js";
@@ -60,6 +60,17 @@ describe("which binary belongs to a platform", () => {
     }
     for (const triple of napi.targets) assert.ok(release.includes(triple), triple);
   });
+});
+
+test("BL-137 the core hands out no memory of its own: Electron forbids such buffers", () => {
+  const sources = readdirSync(here("../src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".rs"),
+  );
+  assert.notEqual(sources.length, 0);
+  for (const file of sources) {
+    const source = readFileSync(here(`../src/${file}`), "utf8");
+    assert.doesNotMatch(source, /\b(Buffer|BufferSlice|ArrayBuffer|Uint8Array|create_external)\b/, file);
+  }
 });
 
 describe("which C library the running process has", () => {
