@@ -55,6 +55,8 @@ function isBroken(link) {
   if (typeof code === "string" && (NETWORK_CODES.has(code) || (code.startsWith("UND_ERR_") && !MISUSE_CODES.has(code))))
     return true;
   if (read(link, "name") === "TimeoutError") return true;
+  // How a provider that watches for it reports a stream that was cut off in good order.
+  if (read(link, "name") === "AI_InvalidResponseDataError") return /ended without a finish/i.test(messageOf(link));
   return read(link, "name") === "TypeError" && BROKEN_FETCHES.has(messageOf(link).toLowerCase());
 }
 

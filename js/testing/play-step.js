@@ -39,7 +39,7 @@ export async function playStep(step, request, playing) {
       });
     case "delay":
       await waitFor(step.ms, options);
-      return playStep(step.then, request, playing);
+      return playStep(step.next, request, playing);
     case "cut":
       if (options.stream) return cutStream(step.text);
       throw connectionLost();

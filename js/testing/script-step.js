@@ -70,7 +70,7 @@ export function hang({ ignoreAbort = false } = {}) {
  * @param {unknown} step
  */
 export function delay(ms, step) {
-  return Object.freeze({ step: /** @type {const} */ ("delay"), ms, then: step });
+  return Object.freeze({ step: /** @type {const} */ ("delay"), ms, next: step });
 }
 
 /**
