@@ -3,9 +3,9 @@
 import type { Awaitable, Json } from "./schema.js";
 
 /**
- * Who may use a tool or a source (NT-33). `"public"`: everybody. `"authenticated"`: whoever has an identity. `{ scopes }`: whoever holds all of
- * them, where a turn holds the identity's scopes that its agent's `grants` also name (NT-32). A predicate must answer `true`; anything else, or a
- * throw, refuses (D-16).
+ * Who may use a tool or a source (NT-33). `"public"`: everybody. `"authenticated"`: whoever has an identity. `{ scopes }`, at least one: whoever holds
+ * all of them, where a turn holds those of the identity that its agent's `grants` name too (NT-32). A predicate must answer `true`; anything else,
+ * or a throw, refuses (D-16).
  */
 export type AccessRule =
   | "public"

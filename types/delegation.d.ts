@@ -6,7 +6,7 @@ import type { Cause } from "./error.js";
 import type { Budget, Limits } from "./limits.js";
 import type { Deliverable, Part, PartOutput, PartValue } from "./part.js";
 import type { AnySchema, InferInput, InferOutput, StandardSchemaV1 } from "./schema.js";
-import type { Tool } from "./tool.js";
+import type { Concurrency, Tool } from "./tool.js";
 
 /**
  * Connects an agent as a tool: a call opens a child turn and waits for its outcome (NT-1). The tool answers with a {@link DelegationResult}.
@@ -66,6 +66,11 @@ export interface AsToolOptions<
    * @default "public" (NT-11)
    */
   readonly access?: AccessRule;
+  /**
+   * Whether delegations may overlap, as for any tool (D-10).
+   * @default "shared"
+   */
+  readonly concurrency?: Concurrency | ((input: InferOutput<S>) => Concurrency);
   /** What of the child shows in the caller's own events and result; nothing when absent (NT-34). */
   readonly forward?: Forward<NoInfer<Emits>>;
   /** Removes all scopes but these in the child and below; it can add none (NT-31). */

@@ -63,7 +63,7 @@ export type DefinitionCode =
   | "PART_TAKEN"
   /** A part to be forwarded or emitted that is not in the agent's `emits` (NT-9). */
   | "PART_NOT_EMITTED"
-  /** A tool needs scopes that its agent's `grants` lack, so it could never run (NT-9). */
+  /** A tool or a source needs scopes that its agent's `grants` lack, so it could never be used (NT-9). */
   | "GRANT_MISSING"
   /** Neither an AI SDK language model nor a model of your own. */
   | "MODEL_INVALID"

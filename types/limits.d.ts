@@ -1,6 +1,6 @@
 /** Budgets and limits: what turns may spend and how they behave at their edges. */
 
-/** What a turn may spend. Every number is positive and finite, else `BUDGET_INVALID`; nothing a model says can raise one (NT-26). */
+/** What a turn may spend. Positive whole numbers, `costUsd` any positive one, else `BUDGET_INVALID`; nothing a model says can raise one (NT-26). */
 export interface Budget {
   /**
    * Model calls. Nudge rounds come on top (NT-18); a child's are not deducted (NT-21).
@@ -60,7 +60,10 @@ export interface Limits {
    * @default 8
    */
   readonly maxDepth?: number;
-  /** Tool bodies that may run at once in the whole tree (D-19). A dropped call gives its place back although its JavaScript may still run. */
+  /**
+   * Tool bodies that may run at once in the whole tree (D-19). A dropped call gives its place back although its JavaScript may still run.
+   * Takes effect only with nested calls.
+   */
   readonly maxToolConcurrency?: number;
   /**
    * Retries of a model call after a retryable error, within one step (NT-40).

@@ -60,4 +60,4 @@ export type PartValue<P extends Part> = P extends Part
  * A contract on a turn: the part it owes. The plain form grants one nudge round; `{ part, nudges }` sets the number (NT-11).
  * A nudge round is one more step in which only the submit tool is offered; it comes on top of `budget.steps` (NT-18).
  */
-export type Deliverable<P extends Part> = P | { readonly part: P; readonly nudges: number };
+export type Deliverable<P extends Part> = P | { readonly part: P; readonly nudges?: number };

@@ -2,6 +2,7 @@
 
 import type { AccessRule } from "./access.js";
 import type { ToolContext } from "./context.js";
+import type { KeelError } from "./error.js";
 import type { AnySchema, Awaitable, InferInput, InferOutput, Json, Schema } from "./schema.js";
 
 /**
@@ -186,8 +187,8 @@ export interface ToolResult<Value = Json> {
 /** Says more about a result than its value. For `execute` to return. */
 export function toolResult(options: ToolResultOptions): ToolReply;
 
-/** Reports that the tool failed: the model reads exactly `message`. For `execute` to return. */
-export function toolError(message: string): ToolReply;
+/** Reports that the tool failed: the model reads exactly `message`. For `execute` to return or to throw. */
+export function toolError(message: string): KeelError & ToolReply;
 
 /** Options of {@link toolResult}. */
 export interface ToolResultOptions {
