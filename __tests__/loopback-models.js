@@ -7,29 +7,41 @@ const v4Skip = nodeMajor < 22 ? `providers of specification v4 need Node 22, thi
 
 const settings = (url, path = "/v1") => ({ baseURL: `${url}${path}`, apiKey: "loopback-key" });
 
-async function createOpenAI(name, url) {
-  const { createOpenAI } = await import(name);
+async function createOpenAI(load, url) {
+  const { createOpenAI } = await load();
   return createOpenAI(settings(url));
 }
 
-async function createCompatible(name, url) {
-  const { createOpenAICompatible } = await import(name);
+async function createCompatible(load, url) {
+  const { createOpenAICompatible } = await load();
   return createOpenAICompatible({ name: "loopback", includeUsage: true, ...settings(url) })("some-model");
 }
 
-async function createAnthropic(name, url) {
-  const { createAnthropic } = await import(name);
+async function createAnthropic(load, url) {
+  const { createAnthropic } = await load();
   return createAnthropic(settings(url))("claude-sonnet-4-5");
 }
 
 const versions = [
-  { version: "v2", openai: "ai-openai-v2", anthropic: "ai-anthropic-v2", compatible: "ai-compatible-v2", skip: false },
-  { version: "v3", openai: "ai-openai-v3", anthropic: "ai-anthropic-v3", compatible: "ai-compatible-v3", skip: false },
+  {
+    version: "v2",
+    openai: () => import("ai-openai-v2"),
+    anthropic: () => import("ai-anthropic-v2"),
+    compatible: () => import("ai-compatible-v2"),
+    skip: false,
+  },
+  {
+    version: "v3",
+    openai: () => import("ai-openai-v3"),
+    anthropic: () => import("ai-anthropic-v3"),
+    compatible: () => import("ai-compatible-v3"),
+    skip: false,
+  },
   {
     version: "v4",
-    openai: "@ai-sdk/openai",
-    anthropic: "@ai-sdk/anthropic",
-    compatible: "@ai-sdk/openai-compatible",
+    openai: () => import("@ai-sdk/openai"),
+    anthropic: () => import("@ai-sdk/anthropic"),
+    compatible: () => import("@ai-sdk/openai-compatible"),
     skip: v4Skip,
   },
 ];

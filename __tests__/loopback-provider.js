@@ -6,6 +6,7 @@ export async function loopbackProvider() {
   const requests = [];
   const answers = [];
   const waiting = [];
+  const open = new Set();
   let hungUp;
   const disconnected = new Promise((resolve) => {
     hungUp = resolve;
@@ -16,7 +17,9 @@ export async function loopbackProvider() {
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
     requests.push({ path: request.url, headers: request.headers, body: body === "" ? undefined : JSON.parse(body) });
+    open.add(response);
     response.on("close", () => {
+      open.delete(response);
       if (!response.writableFinished) hungUp();
     });
     const answer = answers.shift();
@@ -39,6 +42,10 @@ export async function loopbackProvider() {
     answered() {
       return new Promise((resolve) => waiting.push(resolve));
     },
+    /** Breaks every connection that waits for the rest of its answer. */
+    cut() {
+      for (const response of open) response.socket.destroy();
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -59,14 +66,6 @@ export function sse(events) {
   return async (response) => {
     await writeEvents(response, events);
     response.end();
-  };
-}
-
-/** The same, but the connection breaks after the last of these events. */
-export function cutSse(events) {
-  return async (response) => {
-    await writeEvents(response, events);
-    response.socket.destroy();
   };
 }
 

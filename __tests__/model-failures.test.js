@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { callModel, describeModelError } from "../js/model.js";
 import { anthropicModels, chatModels, responsesModels } from "./loopback-models.js";
-import { cutJson, cutSse, json, refuse, sse, stall } from "./loopback-provider.js";
+import { cutJson, json, refuse, sse, stall } from "./loopback-provider.js";
 import { anthropic, chat, responses } from "./loopback-recordings.js";
 import { callOptions, question, tools, withModel } from "./loopback-turn.js";
 
@@ -98,9 +98,12 @@ for (const { models, error, whole, events, textEvents } of families) {
 
       test("D-8 a stream that breaks after the first delta is retryable", () =>
         withModel(entry, async (model, provider) => {
-          provider.answer(cutSse(events.slice(0, textEvents)));
+          provider.answer(stall(events.slice(0, textEvents)));
           const deltas = [];
-          const thrown = await failureOf(model, true, (delta) => deltas.push(delta.text));
+          const thrown = await failureOf(model, true, ({ text }) => {
+            deltas.push(text);
+            provider.cut();
+          });
           assert.equal(describeModelError(thrown).retryable, true);
           assert.ok(deltas.length > 0);
         }));

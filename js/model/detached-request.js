@@ -3,6 +3,8 @@
  * as their turn and are sent with every step, so they are copied once and frozen; settings are small and copied per call.
  */
 
+import { convertGrowing } from "./growing-list.js";
+
 /**
  * The request as our own kind of model gets it.
  *
@@ -10,14 +12,14 @@
  */
 export function detachedRequest(request) {
   const { messages, tools, ...settings } = request;
-  const copy = { ...detached(settings), messages: messages.map(frozenOnce) };
+  const copy = { ...detached(settings), messages: frozenMessages(messages) };
   if (tools !== undefined) copy.tools = detachedTools(tools);
   return copy;
 }
 
 /** @param {any[]} tools */
 export function detachedTools(tools) {
-  return tools.map(frozenOnce);
+  return frozenTools(tools);
 }
 
 /**
@@ -42,22 +44,11 @@ export function frozenCopy(value) {
   return copied(value, Object.freeze);
 }
 
-/**
- * A frozen copy, made once for each frozen object: whoever froze it will not change it any more.
- *
- * @param {any} value
- */
-function frozenOnce(value) {
-  let copy = frozenCopies.get(value);
-  if (copy === undefined) {
-    copy = isDeeplyFrozen(value) ? value : frozenCopy(value);
-    if (Object.isFrozen(value)) frozenCopies.set(value, copy);
-  }
-  return copy;
-}
+/** @param {any} value */
+const frozenForm = (value) => (isDeeplyFrozen(value) ? value : frozenCopy(value));
 
-/** @type {WeakMap<object, any>} */
-const frozenCopies = new WeakMap();
+const frozenMessages = convertGrowing(frozenForm);
+const frozenTools = convertGrowing(frozenForm);
 
 /**
  * @param {any} value

@@ -2,38 +2,31 @@
 
 import { KeelError } from "../error.js";
 import { frozenCopy } from "./detached-request.js";
+import { convertGrowing } from "./growing-list.js";
 import { toPromptPart } from "./prompt-part.js";
 
 /** @typedef {"v2" | "v3" | "v4"} SpecificationVersion */
 
 /**
- * A new array of frozen prompt messages. A step costs what is new in it: a frozen message is converted once.
+ * A new array of frozen prompt messages; a frozen message is converted once.
  *
  * @param {readonly any[]} messages
  * @param {SpecificationVersion} version
  * @returns {any[]}
  */
 export function toPrompt(messages, version) {
-  const known = converted[version];
-  const prompt = [];
-  for (const message of messages) {
-    let entry = known.get(message);
-    if (entry === undefined) {
-      entry = frozenCopy(toPromptMessage(message, version));
-      if (Object.isFrozen(message)) known.set(message, entry);
-    }
-    if (entry !== null) prompt.push(entry);
-  }
-  return prompt;
+  return converters[version](messages);
 }
 
-/** @type {Record<SpecificationVersion, WeakMap<object, any>>} */
-const converted = { v2: new WeakMap(), v3: new WeakMap(), v4: new WeakMap() };
+/** @param {SpecificationVersion} version */
+const converter = (version) => convertGrowing((message) => frozenCopy(toPromptMessage(message, version)));
+
+const converters = { v2: converter("v2"), v3: converter("v3"), v4: converter("v4") };
 
 /**
  * @param {any} message
  * @param {SpecificationVersion} version
- * @returns {object | null} null for a message that has nothing to say to a model
+ * @returns {object | undefined} undefined for a message that has nothing to say to a model
  */
 function toPromptMessage(message, version) {
   const { role, content } = message;
@@ -50,7 +43,7 @@ function toPromptMessage(message, version) {
   const telling = parts.filter((/** @type {any} */ part) => !isEmptyText(part));
   if (telling.length > 0) return { role, content: telling, ...options };
   // A user's empty input is still an input; an empty reply is dropped, since providers refuse a message without content.
-  return role === "user" ? { role, content: parts, ...options } : null;
+  return role === "user" ? { role, content: parts, ...options } : undefined;
 }
 
 /** @param {any} content */

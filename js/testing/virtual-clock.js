@@ -43,7 +43,7 @@ export function virtualClock({ wallNow: startedAt = Date.UTC(2026, 0, 1) } = {})
      * @returns {Promise<void>}
      */
     advance(ms) {
-      if (!(ms >= 0 && ms < Infinity)) {
+      if (!(Number.isFinite(ms) && ms >= 0)) {
         throw new KeelError(
           "OPTION_INVALID",
           `virtualClock: expected advance(ms) with a number of milliseconds, found ${String(ms)}`,
