@@ -91,15 +91,14 @@ export type {
 // Running turns, and their records
 export { createKeel, run, stream } from "./types/keel.js";
 export type {
-  Approval,
   Capture,
   Keel,
   KeelOptions,
+  PayloadKind,
   RecordFilter,
   RecordPage,
   Records,
   RecordTree,
-  ResumeOptions,
   StopOptions,
   TurnInput,
 } from "./types/keel.js";
@@ -137,4 +136,16 @@ export type {
 
 // Errors
 export { KeelError } from "./types/error.js";
-export type { CallCode, Cause, CauseCode, DefinitionCode, ErrorCode, Issue, KeelErrorOptions } from "./types/error.js";
+export type {
+  CallCode,
+  Cause,
+  CauseCode,
+  CauseFields,
+  ChildFailedCause,
+  ModelErrorCause,
+  OwnCause,
+  DefinitionCode,
+  ErrorCode,
+  Issue,
+  KeelErrorOptions,
+} from "./types/error.js";

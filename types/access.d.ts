@@ -1,6 +1,7 @@
 /** Access: who may use what, and on whose behalf a turn runs. */
 
-import type { Awaitable, Json } from "./schema.js";
+import type { TurnContext } from "./context.js";
+import type { Awaitable } from "./schema.js";
 
 /**
  * Who may use a tool or a source (NT-33). `"public"`: everybody. `"authenticated"`: whoever has an identity. `{ scopes }`, at least one: whoever holds
@@ -13,17 +14,13 @@ export type AccessRule =
   | { readonly scopes: readonly string[] }
   | ((who: Access) => Awaitable<boolean>);
 
-/** Who asks, as an access predicate sees it. */
-export interface Access {
-  /** The identity that the root turn was started with (NT-31). */
-  readonly identity?: Identity;
+/** Who asks, as an access predicate sees it: the turn, and what it may do. */
+export interface Access extends Omit<TurnContext, "signal"> {
   /** The scopes in force: the identity's, reduced by the agent's grants and by `narrow` (NT-31, NT-32). */
   readonly scopes: readonly string[];
-  /** The ambient value that the root turn was started with (D-28). */
-  readonly ambient?: Json;
 }
 
-/** On whose behalf a turn runs. Inherited unchanged by every turn of the tree; nothing in it can be changed from inside (NT-31). */
+/** On whose behalf a turn runs. Inherited unchanged by every turn of the tree; nothing in it can be changed from inside (NT-31). A frozen JSON copy. */
 export interface Identity {
   /** Who it is. */
   readonly id: string;

@@ -5,7 +5,8 @@ import type { Agent } from "./agent.js";
 import type { Cause } from "./error.js";
 import type { Budget, Limits } from "./limits.js";
 import type { Deliverable, Part, PartOutput, PartValue } from "./part.js";
-import type { AnySchema, InferInput, InferOutput, StandardSchemaV1 } from "./schema.js";
+import type { ContentPart } from "./model.js";
+import type { AnySchema, Awaitable, InferInput, InferOutput, StandardSchemaV1 } from "./schema.js";
 import type { Concurrency, Tool } from "./tool.js";
 
 /**
@@ -44,7 +45,7 @@ export interface AsToolOptions<
    * Makes the child's first message from the call's parsed input.
    * @default the input's own `brief`
    */
-  readonly brief?: (input: InferOutput<S>) => string;
+  readonly brief?: (input: InferOutput<S>) => Awaitable<string | readonly ContentPart[]>;
   /** What each child turn is granted, field by field before the agent's own (D-18). */
   readonly budget?: Budget;
   /** How the child turn behaves, field by field before the agent's own (D-18). */

@@ -2,7 +2,7 @@
 
 /**
  * The one error class. Thrown synchronously by definitions, rejected with by misuse of a keel and by refused nested calls (NT-10).
- * What happens inside a turn is no exception: it is the `outcome` of the result.
+ * What happens inside a turn is no exception: it is the `outcome` of the result. Its `name` is `"KeelError"`.
  */
 export class KeelError extends Error {
   /**
@@ -10,8 +10,6 @@ export class KeelError extends Error {
    * @param message One sentence: which agent, tool or part, what was expected, what was found.
    */
   constructor(code: ErrorCode | (string & {}), message: string, options?: KeelErrorOptions);
-  /** Always `"KeelError"`. */
-  readonly name: "KeelError";
   /** Stable, SCREAMING_SNAKE; switch on it. */
   readonly code: ErrorCode | (string & {});
   /** Figures behind the message; the shape depends on the code. */
@@ -140,16 +138,34 @@ export type CallCode =
   /** A value nested deeper than 128 levels (D-25). */
   | "VALUE_TOO_DEEP";
 
-/** Why a turn failed, as data: it is stored, sent to the calling model and nested when failures travel upwards. */
-export interface Cause {
-  /** What kind of failure. */
-  readonly code: CauseCode;
+/** Why a turn failed, as data: it is stored, sent to the calling model and nested when failures travel upwards. Discriminated by `code`. */
+export type Cause = ChildFailedCause | ModelErrorCause | OwnCause;
+
+/** A child's failure that failed its caller (NT-28). */
+export interface ChildFailedCause extends CauseFields {
+  readonly code: "CHILD_FAILED";
+  /** Why the child failed. */
+  readonly cause: Cause;
+}
+
+/** A model's failure (NT-40). */
+export interface ModelErrorCause extends CauseFields {
+  readonly code: "MODEL_ERROR";
+  /** What the model threw, untouched. In the result only: records and events are data. */
+  readonly cause?: unknown;
+}
+
+/** A failure with nothing underneath. */
+export interface OwnCause extends CauseFields {
+  readonly code: Exclude<CauseCode, "CHILD_FAILED" | "MODEL_ERROR">;
+}
+
+/** What every {@link Cause} says. */
+export interface CauseFields {
   /** One sentence for a human or a model. */
   readonly message: string;
   /** The turn that failed. */
   readonly turnId: string;
-  /** The failure underneath, for example the child's under `CHILD_FAILED` (NT-28). */
-  readonly cause?: Cause;
   /** What the schema found wrong with the last submit, or with the arguments; at most 10 (NT-17). */
   readonly issues?: readonly Issue[];
   /** The number that was reached, in the unit of its budget or limit. */

@@ -1,13 +1,13 @@
 /** Events: what a turn tells while it runs. */
 
 import type { Cause, ErrorCode, Issue } from "./error.js";
-import type { FinishReason } from "./model.js";
+import type { AssistantContent, FinishReason } from "./model.js";
 import type { Json } from "./schema.js";
 import type { Pending, Usage } from "./turn.js";
 
 /**
  * One event; a union discriminated by `type`. Every `turn.started` and every `tool.started` has exactly one terminal event.
- * Captured payloads (`input`, `output`) are there only with `capture.toolIo`, after `redact` (D-24).
+ * Captured payloads are there only with `capture`: `input` and `output` with `toolIo`, `reply` with `modelIo`, all after `redact` (D-24).
  */
 export type KeelEvent = { [Type in keyof KeelEventFields]: EventOf<Type> }[keyof KeelEventFields];
 
@@ -60,6 +60,8 @@ export interface KeelEventFields {
     readonly usage: Usage;
     /** How many calls the reply holds. */
     readonly toolCalls: number;
+    /** What the model replied; only with `capture.modelIo`. */
+    readonly reply?: readonly AssistantContent[];
   };
   /** A model call failed and is made again; deltas of the attempt before are void (D-8, NT-40). */
   "step.restarted": StepFields & {
@@ -136,7 +138,7 @@ export interface KeelEventFields {
     /** Its value. */
     readonly max: number;
   };
-  /** A call waits for a human (D-31). */
+  /** A call waits for a human (D-31). Takes effect only with nested calls and approvals, as do `turn.suspended` and `turn.resumed`. */
   "approval.requested": {
     /** What is waited for. */
     readonly pending: Pending;

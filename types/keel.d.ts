@@ -6,9 +6,9 @@ import type { Clock } from "./clock.js";
 import type { KeelEvent } from "./event.js";
 import type { ContentPart, ModelMessage } from "./model.js";
 import type { Part } from "./part.js";
-import type { Awaitable, Json } from "./schema.js";
+import type { Json } from "./schema.js";
 import type { TurnStream } from "./stream.js";
-import type { Pending, RunOptions, TurnRecord, TurnResult, TurnStatus, Usage } from "./turn.js";
+import type { RunOptions, TurnRecord, TurnResult, TurnStatus, Usage } from "./turn.js";
 
 /**
  * Runs an agent on a default keel, in memory. Never rejects for what happens inside the turn: that is `result.outcome`.
@@ -49,13 +49,8 @@ export interface KeelOptions {
    * @default ":memory:"
    */
   readonly records?: string;
-  /** Agents that `resume` may find by id; those that are run are known anyway. */
+  /** Agents that are found by id; those that are run are known anyway. Takes effect only with a durable store. */
   readonly agents?: readonly Agent[];
-  /**
-   * Decides calls that need approval, the model's only. Anything but the three answers, or a throw, refuses (D-16, D-31). Has no time limit.
-   * @default every such call is deferred
-   */
-  readonly approve?: (request: Pending) => Awaitable<"allow" | { readonly deny: string } | "defer">;
   /**
    * `"strict"` waits for the disk before every answer, `"relaxed"` only where an effect must not happen twice. No difference in memory.
    * @default "relaxed"
@@ -99,9 +94,15 @@ export interface Capture {
    * @default false
    */
   readonly modelIo?: boolean;
-  /** Changes a captured payload wherever it is read; what is stored stays as it was (D-24). `toolId` is `undefined` for a model's. */
-  readonly redact?: (kind: string, toolId: string | undefined, value: Json) => Json;
+  /**
+   * Changes a payload wherever it is read: in events, records and transcripts; what is stored stays as it was (D-24). `toolId` is `undefined` for a
+   * model's reply and for a submit. A throw hides the payload.
+   */
+  readonly redact?: (kind: PayloadKind, toolId: string | undefined, value: Json) => Json;
 }
+
+/** What `redact` is asked to change. */
+export type PayloadKind = "toolInput" | "toolOutput" | "modelReply" | "submit";
 
 /** A place to run turns. */
 export interface Keel {
@@ -119,14 +120,6 @@ export interface Keel {
   ): TurnStream<Emits, Contract>;
   /** Stops a turn and its scope (NT-27); resolves `false` when it is unknown or has ended (D-40). */
   stop(turnId: string, options?: StopOptions): Promise<boolean>;
-  /**
-   * Goes on with a suspended root turn: each answered call runs or is refused, exactly with the arguments that were shown (D-31).
-   *
-   * @throws KeelError (as a rejection) `APPROVAL_MISMATCH`; `OPTION_INVALID` for an unknown turn or one that is not suspended
-   */
-  resume(turnId: string, options?: ResumeOptions): Promise<TurnResult>;
-  /** Is to `resume` what `stream` is to `run`. */
-  resumeStream(turnId: string, options?: ResumeOptions): TurnStream;
   /** What is kept of turns. */
   readonly records: Records;
   /** Refuses new turns, stops live ones with the reason `"closed"`, writes out what is left (D-40). */
@@ -145,19 +138,6 @@ export interface StopOptions {
    */
   readonly scope?: "tree" | "subtree";
 }
-
-/** Options of {@link Keel.resume}. */
-export interface ResumeOptions {
-  /** Answers by the id of what is pending; what is left out stays pending. */
-  readonly approvals?: Readonly<Record<Pending["id"], Approval>>;
-  /** Replaces the ambient value; the identity is the recorded one (D-28). */
-  readonly ambient?: Json;
-  /** Stops the tree when aborted, as in `run`. */
-  readonly signal?: AbortSignal;
-}
-
-/** A human's answer: run it, refuse it with a reason that the model reads, or here is its result (for external tools). */
-export type Approval = "allow" | { readonly deny: string } | { readonly result: unknown };
 
 /** The records of a keel. Turns that are unknown, or no longer kept, give `undefined` or nothing. */
 export interface Records {
@@ -183,7 +163,10 @@ export interface RecordFilter {
   readonly rootTurnId?: string;
   /** Turns that this turn opened only. */
   readonly parentTurnId?: string;
-  /** How many a page holds at most. */
+  /**
+   * How many a page holds at most.
+   * @default 100
+   */
   readonly limit?: number;
   /** Where the page before ended. */
   readonly cursor?: string;

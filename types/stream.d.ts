@@ -15,7 +15,7 @@ export interface TurnStream<Emits extends Part = Part, Contract extends Part = P
   readonly result: Promise<TurnResult<Emits, Contract>>;
   /** The text deltas alone. */
   readonly textStream: AsyncIterable<string>;
-  /** The events of the whole tree, children's included (NT-34). */
+  /** The events of the whole tree, children's included (NT-34). Leaving the loop stops nothing. */
   inspect(): AsyncIterable<KeelEvent>;
   /** Stops the turn and everything below it; resolves `false` when it has ended already. */
   stop(reason?: unknown): Promise<boolean>;

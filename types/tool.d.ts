@@ -43,7 +43,7 @@ type ToolBody<S extends AnySchema, O extends AnySchema> =
       execute(input: InferOutput<S>, context: ToolContext): ToolReturn<O>;
     }
   | {
-      /** `true`: schema only. The turn suspends and the host supplies the result through `resume` (D-31). */
+      /** `true`: schema only, the host supplies the result (D-31). Takes effect only with nested calls and approvals. */
       readonly external: true;
       readonly execute?: never;
     };
@@ -58,7 +58,7 @@ interface ToolSettings<S extends AnySchema, O extends AnySchema> {
   /** Who may call it; required, since a forgotten rule must not mean "everybody" (NT-8, NT-33). */
   readonly access: AccessRule;
   /**
-   * `"required"`: a human decides each call, see `createKeel({ approve })` (D-31).
+   * `"required"`: a human decides each call, not the model (D-31). Takes effect only with nested calls and approvals.
    * @default "none"
    */
   readonly approval?: "none" | "required";

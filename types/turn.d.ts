@@ -53,7 +53,7 @@ export interface Stopped {
   readonly reason: unknown;
 }
 
-/** The turn waits for a human; `keel.resume` goes on. Not an end (D-1). */
+/** The turn waits for a human. Not an end (D-1). Takes effect only with nested calls and approvals. */
 export interface Suspended {
   /** The tag. */
   readonly status: "suspended";
@@ -63,7 +63,7 @@ export interface Suspended {
 
 /** A call that waits for a human (D-31). */
 export interface Pending {
-  /** The key of its answer in `resume`'s `approvals`. */
+  /** Names it in the answer. */
   readonly id: string;
   /** `"approval"`: may it run? `"external"`: what is its result? */
   readonly kind: "approval" | "external";
@@ -106,7 +106,8 @@ export interface TurnResult<Emits extends Part = Part, Contract extends Part = P
   /**
    * The same result, known to be completed: with a contract, `deliverable` is there.
    *
-   * @throws KeelError with the cause's code and message when the turn failed, `STOPPED` when it was stopped; also when it is suspended.
+   * @throws KeelError with the cause's code and message, and the {@link Cause} as its `details`, when the turn failed; `STOPPED` with the reason as
+   * its `cause` when it was stopped
    */
   orThrow(): CompletedResult<Emits, Contract>;
 }

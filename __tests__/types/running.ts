@@ -9,7 +9,6 @@ import type {
   Model,
   ModelMessage,
   Outcome,
-  Pending,
   TurnRecord,
 } from "keel-native";
 import { z } from "zod";
@@ -83,7 +82,7 @@ export function describeOutcome(outcome: Outcome): string {
 }
 
 function rootCause(cause: Cause): Cause {
-  return cause.cause === undefined ? cause : rootCause(cause.cause);
+  return cause.code === "CHILD_FAILED" ? rootCause(cause.cause) : cause;
 }
 
 export function describeEvent(event: KeelEvent): string {
@@ -142,17 +141,9 @@ await using keel = createKeel({
   agents: [agent],
   clock,
   keep: { trees: 10 },
-  capture: { toolIo: true, redact: (_kind, _toolId, value) => value },
+  capture: { toolIo: true, redact: (kind, _toolId, value) => (kind === "toolInput" ? null : value) },
   price: (usage, modelId) => usage.totalTokens * (modelId === "big" ? 2 : 1),
-  approve: async (request) => (request.toolId === "pay" ? { deny: "no" } : "defer"),
 });
-const suspended = await keel.run(agent, "go");
-if (suspended.outcome.status === "suspended") {
-  const approvals = Object.fromEntries(suspended.outcome.pending.map(({ id }: Pending) => [id, "allow" as const]));
-  await keel.resume(suspended.turnId, { approvals });
-  for await (const event of keel.resumeStream(suspended.turnId, { approvals: { p1: { result: 1 } } }))
-    event satisfies KeelEvent;
-}
 (await keel.stop("t", { reason: "enough", scope: "subtree" })) satisfies boolean;
 (await keel.records.get("t")) satisfies TurnRecord | undefined;
 (await keel.records.list({ status: "failed" })).items satisfies readonly TurnRecord[];
@@ -160,8 +151,8 @@ if (suspended.outcome.status === "suspended") {
 const history: readonly ModelMessage[] = (await keel.records.transcript("t")) ?? [];
 await keel.run(agent, "and then?", { history });
 (await keel.records.events("t", { tree: true })) satisfies readonly KeelEvent[];
-// @ts-expect-error D-16 an approval is explicit
-createKeel({ approve: () => true });
+// @ts-expect-error NT-09 unknown option
+createKeel({ record: ":memory:" });
 export type FinalOnly = Expect<Equal<NonNullable<TurnRecord["outcome"]>["status"], "completed" | "failed" | "stopped">>;
 
 export function codeOf(error: unknown): string | undefined {

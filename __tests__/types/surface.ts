@@ -5,7 +5,7 @@ import * as implemented from "../../js/index.js";
 import type { Equal, Expect } from "./expect.js";
 import type { ErrorCode } from "keel-native";
 
-implemented satisfies Record<keyof typeof declared, unknown>;
+implemented satisfies typeof declared;
 export type Undeclared = Expect<Equal<Exclude<keyof typeof implemented, keyof typeof declared>, never>>;
 
 export type Codes = Expect<Equal<keyof typeof ERROR_CODES, ErrorCode>>;
