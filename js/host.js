@@ -1,0 +1,210 @@
+/**
+ * The host: performs what the kernel commands and feeds it what happened. It decides nothing about agents; whatever a
+ * turn may do, spend or return is settled in the kernel. One host serves one keel.
+ *
+ * One input goes in, the commands that follow come out at once and are performed in order; a command that calls user code
+ * synchronously may bring further inputs, whose commands queue up behind.
+ */
+
+import { native } from "./binding.js";
+import { KeelError } from "./error.js";
+import { perform } from "./host/perform.js";
+
+/** @import { Clock } from "./clock.js" */
+/** @import { Run } from "./host/run.js" */
+/** @import { HostTurn } from "./host/host-turn.js" */
+/** @import { HostCall } from "./host/host-call.js" */
+/** @import { EffectSignal } from "./host/effect-signal.js" */
+
+/** How long commands are performed before timers, signals and other work get their turn (D-36). */
+const SLICE_MS = 10;
+
+/** Keeps the process alive while a turn is live; never does anything else. */
+const KEEP_ALIVE_MS = 2 ** 30;
+
+export class Host {
+  /** @type {Map<string, Run>} live root turns */
+  runs = new Map();
+
+  /** @type {Map<string, HostTurn>} live turns */
+  turns = new Map();
+
+  /** @type {Map<number, HostCall>} live calls whose body runs */
+  calls = new Map();
+
+  /** @type {Map<number, unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
+  prepared = new Map();
+
+  /** @type {Map<number, EffectSignal>} commands that are not answered yet */
+  effects = new Map();
+
+  /** @type {Clock} */
+  clock;
+
+  /** @type {any} */
+  options;
+
+  #kernel;
+  /** @type {any[]} */
+  #commands = [];
+  #next = 0;
+  #performing = false;
+  #yielding = false;
+  #sliceBegan = 0;
+  /** @type {(() => void) | undefined} */
+  #cancelTimer;
+  #timerAt = Infinity;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #keepAlive;
+
+  /**
+   * @param {any} options of the keel
+   * @param {string} kernelOptions
+   */
+  constructor(options, kernelOptions) {
+    this.options = options;
+    this.clock = options.clock;
+    this.#kernel = new native.Kernel(kernelOptions);
+  }
+
+  /**
+   * Opens a root turn.
+   *
+   * @param {Run} run
+   * @param {any} program
+   * @param {string} text
+   */
+  start(run, program, text) {
+    this.runs.set(run.turnId, run);
+    this.#keepAlive ??= setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#feed(() => this.#kernel.start(program, text, this.#now()));
+  }
+
+  /**
+   * Answers a command, once; what comes after a cancellation is dropped here.
+   *
+   * @param {number} id
+   * @param {string} text
+   */
+  answer(id, text) {
+    if (!this.effects.delete(id)) return;
+    this.#feed(() => this.#kernel.answer(id, text, this.#now()));
+  }
+
+  /**
+   * Tells the kernel that something happened.
+   *
+   * @param {string} type
+   * @param {object} [body]
+   */
+  input(type, body) {
+    const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${JSON.stringify(body)}}`;
+    this.#feed(() => this.#kernel.input(text, this.#now()));
+  }
+
+  /**
+   * Looks something up; changes nothing.
+   *
+   * @param {string} type
+   * @param {object} body
+   * @returns {any}
+   */
+  query(type, body) {
+    return JSON.parse(this.#kernel.query(JSON.stringify({ type, body })));
+  }
+
+  /**
+   * Arms the one timer for the kernel's earliest deadline.
+   *
+   * @param {number} at
+   */
+  wakeAt(at) {
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer?.();
+    this.#timerAt = at;
+    this.#cancelTimer = this.clock.setTimer(at, () => {
+      this.#timerAt = Infinity;
+      this.#cancelTimer = undefined;
+      this.input("tick");
+    });
+  }
+
+  /**
+   * A root turn is over.
+   *
+   * @param {Run} run
+   */
+  release(run) {
+    this.runs.delete(run.turnId);
+    if (this.runs.size > 0) return;
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#timerAt = Infinity;
+  }
+
+  #now() {
+    this.clock.noteInput?.();
+    return this.clock.now();
+  }
+
+  /** @param {() => string | null} input */
+  #feed(input) {
+    let text;
+    try {
+      text = input();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (text === null) return;
+    for (const command of JSON.parse(text)) this.#commands.push(command);
+    if (!this.#performing && !this.#yielding) this.#perform();
+  }
+
+  #perform() {
+    this.#performing = true;
+    try {
+      while (this.#next < this.#commands.length) {
+        if (this.#sliceIsOver()) return;
+        const command = this.#commands[this.#next];
+        this.#next += 1;
+        perform[command.type](this, command);
+      }
+      this.#commands = [];
+      this.#next = 0;
+    } finally {
+      this.#performing = false;
+    }
+  }
+
+  /** Instant models run in microtasks alone; without a pause no timer, signal or other work would ever get its turn. */
+  #sliceIsOver() {
+    const now = performance.now();
+    if (this.#sliceBegan === 0) {
+      this.#sliceBegan = now;
+      setImmediate(() => {
+        this.#sliceBegan = 0;
+        this.#yielding = false;
+        this.#perform();
+      });
+      return false;
+    }
+    this.#yielding = now - this.#sliceBegan > SLICE_MS;
+    return this.#yielding;
+  }
+
+  /**
+   * A fault in the kernel itself, beyond any one turn: no turn of this keel can go on (D-34).
+   *
+   * @param {unknown} cause
+   */
+  #fail(cause) {
+    const error = new KeelError("INTERNAL", `the kernel failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    for (const run of [...this.runs.values()]) {
+      this.release(run);
+      run.fail(error);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What a tool's body returned or threw → the answer that the kernel reads. JSON rules hold: undefined becomes null, NaN and
+ * infinities become null, dates their ISO text, keys without a JSON value are left out. What has no JSON form at all is a
+ * failure of the tool that says so.
+ */
+
+import { KeelError } from "../error.js";
+import { describe } from "../options.js";
+import { isToolResult } from "../tool-result.js";
+
+/**
+ * @param {any} tool
+ * @param {unknown} returned
+ * @returns {string}
+ */
+export function resultAnswer(tool, returned) {
+  if (!isToolResult(returned)) return `{"result":{"isError":false,"value":${jsonText(tool, returned)}}}`;
+  const { isError, text, value, metadata } = returned;
+  const fields = [`"isError":${isError}`];
+  if (text !== undefined) fields.push(`"text":${JSON.stringify(text)}`);
+  if (value !== undefined) fields.push(`"value":${jsonText(tool, value)}`);
+  if (metadata !== undefined) fields.push(`"metadata":${jsonText(tool, metadata)}`);
+  return `{"result":{${fields.join(",")}}}`;
+}
+
+/**
+ * @param {unknown} error
+ * @returns {string}
+ */
+export function thrownAnswer(error) {
+  return JSON.stringify({ thrown: thrown(error) });
+}
+
+/**
+ * What the kernel may know of something thrown. Never throws itself, whatever was thrown.
+ *
+ * @param {any} error
+ * @returns {{ code?: string, message: string }}
+ */
+export function thrown(error) {
+  try {
+    const code = KeelError.isInstance(error) ? String(error.code) : undefined;
+    const message = typeof error?.message === "string" ? error.message : String(error);
+    return code === undefined ? { message } : { code, message };
+  } catch {
+    return { message: "something was thrown that cannot be read" };
+  }
+}
+
+/**
+ * @param {any} tool
+ * @param {any} value
+ * @returns {string}
+ */
+function jsonText(tool, value) {
+  const kind = unserialisable(value);
+  if (kind) throw noJson(tool, kind);
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw noJson(tool, describe(value), cause);
+  }
+  return text ?? "null";
+}
+
+/** @param {any} value */
+function unserialisable(value) {
+  switch (typeof value) {
+    case "function":
+    case "symbol":
+    case "bigint":
+      return `a ${typeof value}`;
+    case "object":
+      if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}`;
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * @param {any} tool
+ * @param {string} found
+ * @param {unknown} [cause]
+ */
+function noJson(tool, found, cause) {
+  const reason = cause instanceof Error ? `: ${cause.message}` : "";
+  return new KeelError("TOOL_FAILED", `tool '${tool.id}' returned ${found}, which has no JSON form${reason}`, { cause });
+}

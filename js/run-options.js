@@ -1,0 +1,114 @@
+/**
+ * Checks of what run() and stream() are given, before anything starts: misuse is told at once and leaves no record.
+ */
+
+import { checkAgent, resolveTools } from "./agent.js";
+import { checkBudget, checkLimits } from "./budget.js";
+import { contractFor } from "./contract.js";
+import { KeelError } from "./error.js";
+import { checkArray, checkOptions, checkStrings, describe, optionInvalid } from "./options.js";
+
+const OPTIONS = ["deliverable", "history", "signal", "identity", "ambient", "budget", "limits"];
+
+/**
+ * @param {any} agent
+ * @param {any} input
+ * @param {any} options
+ * @param {any} keelOptions
+ */
+export function checkRun(agent, input, options, keelOptions) {
+  checkAgent(agent, "run");
+  const where = `run of agent "${agent.id}"`;
+  checkOptions(options, OPTIONS, where);
+  resolveTools(agent);
+  const budget = checkBudget(options.budget, where);
+  const limits = checkLimits(options.limits, where);
+  return {
+    messages: [...checkHistory(options.history, where), { role: "user", content: checkInput(input, where) }],
+    input,
+    budget: budget ?? {},
+    limits: limits ?? {},
+    contract: options.deliverable === undefined ? undefined : contractFor(agent, options.deliverable, where),
+    signal: checkSignal(options.signal, where),
+    identity: checkIdentity(options.identity, where),
+    ambient: options.ambient === undefined ? undefined : frozenJson(options.ambient, `${where}: ambient`),
+    needsPrice: keelOptions.price === undefined && [budget?.costUsd, limits?.tree?.costUsd].some((cost) => cost !== undefined),
+  };
+}
+
+/**
+ * A budget in money needs somebody who knows the price (D-6).
+ *
+ * @param {string} where
+ */
+export function priceMissing(where) {
+  return new KeelError("BUDGET_INVALID", `${where}: expected createKeel({ price }) for a costUsd budget, found none`);
+}
+
+/**
+ * @param {any} input
+ * @param {string} where
+ */
+function checkInput(input, where) {
+  if (typeof input === "string") return input;
+  if (!Array.isArray(input)) throw optionInvalid(`${where}: input`, "a text or an array of content parts", input);
+  for (const [index, part] of input.entries()) {
+    if (typeof part?.type !== "string") throw optionInvalid(`${where}: input[${index}]`, "a content part with a type", part);
+  }
+  return input;
+}
+
+/**
+ * @param {any} history
+ * @param {string} where
+ */
+function checkHistory(history, where) {
+  const messages = checkArray(history, `${where}: history`);
+  for (const [index, message] of messages.entries()) {
+    const place = `${where}: history[${index}]`;
+    if (!["system", "user", "assistant", "tool"].includes(message?.role)) throw optionInvalid(place, "a message with a role", message);
+    if (typeof message.content !== "string" && !Array.isArray(message.content)) throw optionInvalid(`${place}.content`, "a text or an array of parts", message.content);
+  }
+  return messages;
+}
+
+/**
+ * @param {any} signal
+ * @param {string} where
+ */
+function checkSignal(signal, where) {
+  if (signal === undefined) return undefined;
+  if (typeof signal?.addEventListener === "function" && typeof signal.aborted === "boolean") return signal;
+  throw optionInvalid(`${where}: signal`, "an AbortSignal", signal);
+}
+
+/**
+ * @param {any} identity
+ * @param {string} where
+ */
+function checkIdentity(identity, where) {
+  if (identity === undefined) return undefined;
+  const place = `${where}: identity`;
+  if (typeof identity !== "object" || identity === null || typeof identity.id !== "string" || identity.id === "") {
+    throw optionInvalid(place, "an object with an id", identity);
+  }
+  checkStrings(identity.scopes, `${place}.scopes`);
+  return frozenJson(identity, place);
+}
+
+/**
+ * One copy for the whole tree, which nobody can change (D-28).
+ *
+ * @param {any} value
+ * @param {string} where
+ */
+function frozenJson(value, where) {
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw new KeelError("OPTION_INVALID", `${where}: expected a JSON value, found ${describe(value)}`, { cause });
+  }
+  if (text === undefined) throw optionInvalid(where, "a JSON value", value);
+  return JSON.parse(text, (_, child) => Object.freeze(child));
+}

@@ -1,0 +1,222 @@
+//! What a turn is granted (its [`Budget`]) and what it has spent (its [`Meter`]). Steps and tool calls are reserved
+//! before they start, so they are never overspent; tokens and cost are known afterwards and are checked before each
+//! model call (D-6).
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::limits::TreeCeilings;
+use crate::kernel::usage::Usage;
+
+/// The grant, as given: `None` is the default, or no ceiling.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_exhausted: Option<OnExhausted>,
+}
+
+/// What happens when the last granted step has been used without an answer (NT-14, D-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnExhausted {
+    Fail,
+    /// One more step without tools (with a contract: with the submit tool only).
+    Answer,
+}
+
+impl Budget {
+    pub const STEPS: u32 = 25;
+    pub const TOOL_CALLS: u32 = 50;
+
+    /// These options over `weaker`, field by field (D-18).
+    pub fn over(&self, weaker: &Self) -> Self {
+        Self {
+            steps: self.steps.or(weaker.steps),
+            time_ms: self.time_ms.or(weaker.time_ms),
+            tool_calls: self.tool_calls.or(weaker.tool_calls),
+            tokens: self.tokens.or(weaker.tokens),
+            cost_usd: self.cost_usd.or(weaker.cost_usd),
+            on_exhausted: self.on_exhausted.or(weaker.on_exhausted),
+        }
+    }
+
+    /// The grant with its defaults filled in, as a turn carries it.
+    pub fn granted(self) -> Self {
+        Self {
+            steps: Some(self.steps.unwrap_or(Self::STEPS)),
+            tool_calls: Some(self.tool_calls.unwrap_or(Self::TOOL_CALLS)),
+            ..self
+        }
+    }
+
+    pub fn steps_max(&self) -> u32 {
+        self.steps.unwrap_or(Self::STEPS)
+    }
+
+    pub fn tool_calls_max(&self) -> u32 {
+        self.tool_calls.unwrap_or(Self::TOOL_CALLS)
+    }
+}
+
+/// Whose time limit ended a turn: its own, or its caller's remaining time (NT-22).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Ceiling {
+    Own,
+    Caller,
+}
+
+/// What a turn has spent.
+#[derive(Debug, Default)]
+pub struct Meter {
+    steps: Cell<u32>,
+    tool_calls: Cell<u32>,
+    nested_calls: Cell<u32>,
+}
+
+impl Meter {
+    /// Takes one step; false when the grant is spent.
+    pub fn reserve_step(&self, budget: &Budget) -> bool {
+        reserve(&self.steps, budget.steps_max())
+    }
+
+    /// Takes one model-issued call from the pool that nested calls share.
+    pub fn reserve_tool_call(&self, budget: &Budget) -> bool {
+        let left_for_issued = budget.tool_calls_max().saturating_sub(self.nested_calls.get());
+        reserve(&self.tool_calls, left_for_issued)
+    }
+
+    pub fn release_tool_call(&self) {
+        self.tool_calls.set(self.tool_calls.get().saturating_sub(1));
+    }
+
+    pub fn steps(&self) -> u32 {
+        self.steps.get()
+    }
+
+    pub fn tool_calls(&self) -> u32 {
+        self.tool_calls.get()
+    }
+
+    pub fn nested_calls(&self) -> u32 {
+        self.nested_calls.get()
+    }
+}
+
+fn reserve(spent: &Cell<u32>, max: u32) -> bool {
+    if spent.get() >= max {
+        return false;
+    }
+    spent.set(spent.get() + 1);
+    true
+}
+
+/// A ceiling over a turn and all below it, charged by every turn of that tree (NT-25).
+#[derive(Debug)]
+pub struct TreeMeter {
+    ceilings: TreeCeilings,
+    /// The ceiling around this one; both bind.
+    outer: Option<Rc<TreeMeter>>,
+    steps: Cell<u32>,
+    tool_calls: Cell<u32>,
+    tokens: Cell<f64>,
+    cost_usd: Cell<f64>,
+}
+
+impl TreeMeter {
+    pub fn new(ceilings: TreeCeilings, outer: Option<Rc<Self>>) -> Self {
+        Self {
+            ceilings,
+            outer,
+            steps: Cell::default(),
+            tool_calls: Cell::default(),
+            tokens: Cell::default(),
+            cost_usd: Cell::default(),
+        }
+    }
+
+    /// Takes a step from this ceiling and all around it, or from none.
+    ///
+    /// # Errors
+    /// Names the ceiling that is spent.
+    pub fn reserve_step(&self) -> Result<(), TreeLimit> {
+        if let Some(tokens) = self.ceilings.tokens.filter(|max| self.tokens.get() >= *max) {
+            return Err(TreeLimit {
+                what: "tokens",
+                max: tokens,
+            });
+        }
+        if let Some(cost) = self.ceilings.cost_usd.filter(|max| self.cost_usd.get() >= *max) {
+            return Err(TreeLimit {
+                what: "costUsd",
+                max: cost,
+            });
+        }
+        let max = self.ceilings.steps.unwrap_or(u32::MAX);
+        if !reserve(&self.steps, max) {
+            return Err(TreeLimit {
+                what: "steps",
+                max: max.into(),
+            });
+        }
+        let around = self.outer.as_ref().map_or(Ok(()), |outer| outer.reserve_step());
+        if around.is_err() {
+            self.steps.set(self.steps.get() - 1);
+        }
+        around
+    }
+
+    /// Takes a tool call from this ceiling and all around it, or from none.
+    ///
+    /// # Errors
+    /// Names the ceiling that is spent.
+    pub fn reserve_tool_call(&self) -> Result<(), TreeLimit> {
+        let max = self.ceilings.tool_calls.unwrap_or(u32::MAX);
+        if !reserve(&self.tool_calls, max) {
+            return Err(TreeLimit {
+                what: "toolCalls",
+                max: max.into(),
+            });
+        }
+        let around = self.outer.as_ref().map_or(Ok(()), |outer| outer.reserve_tool_call());
+        if around.is_err() {
+            self.tool_calls.set(self.tool_calls.get() - 1);
+        }
+        around
+    }
+
+    pub fn release_tool_call(&self) {
+        self.tool_calls.set(self.tool_calls.get().saturating_sub(1));
+        if let Some(outer) = &self.outer {
+            outer.release_tool_call();
+        }
+    }
+
+    pub fn charge(&self, usage: &Usage) {
+        self.tokens.set(self.tokens.get() + usage.total_tokens);
+        self.cost_usd.set(self.cost_usd.get() + usage.cost_usd.unwrap_or(0.0));
+        if let Some(outer) = &self.outer {
+            outer.charge(usage);
+        }
+    }
+}
+
+/// A spent ceiling of the tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeLimit {
+    pub what: &'static str,
+    pub max: f64,
+}

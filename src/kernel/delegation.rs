@@ -1,0 +1,248 @@
+//! A call to an `asTool` tool: opens a child turn, waits for its outcome, hands it to the immediate caller (NT-1, NT-2).
+//! The child gets its own grant within the caller's remaining time, and never more access than the caller's tree has.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::kernel::budget::{Ceiling, TreeMeter};
+use crate::kernel::call::Call;
+use crate::kernel::contract::Contract;
+use crate::kernel::event::{CallInfo, EventBody, Progress};
+use crate::kernel::id::TurnId;
+use crate::kernel::outcome::{Cause, Failure, Outcome};
+use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::record::PartView;
+use crate::kernel::spec::{DelegationSpec, OnError};
+use crate::kernel::text;
+use crate::kernel::time::Moment;
+use crate::kernel::transcript::message;
+use crate::kernel::turn::{self, Opening, Origin, Turn};
+
+/// What a delegation returns to its caller, as JSON.
+pub enum Delegated {
+    Completed(Box<RawValue>),
+    Failed(Box<RawValue>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Completed<'a> {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deliverable: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<PartView<'a>>>,
+    #[serde(skip_serializing_if = "crate::kernel::event::is_false")]
+    empty: bool,
+    #[serde(skip_serializing_if = "crate::kernel::event::is_false")]
+    partial: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Failed<'a> {
+    ok: bool,
+    cause: &'a Cause,
+    turn_id: &'a TurnId,
+}
+
+/// Runs the delegation: a fresh child turn for each attempt, one at a time (NT-24).
+///
+/// # Errors
+/// The last attempt failed and the connection says `onError: "fail"`.
+pub async fn run(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Delegated, Failure> {
+    let brief = match brief(call, connection).await {
+        Ok(brief) => brief,
+        Err(message) => return Err(Failure::Instructions { message }),
+    };
+    let mut attempt = 1;
+    loop {
+        let child = open(call, connection, brief.clone(), attempt);
+        let outcome = Box::pin(turn::run(Rc::clone(&child))).await;
+        let Some(cause) = turn::cause_of(&child, &outcome) else {
+            return Ok(completed(&child));
+        };
+        let stopped = matches!(outcome, Outcome::Stopped { .. });
+        let caller_is_out_of_time = call.turn.time_left_ms().is_some_and(|left| left <= 0.0);
+        if attempt > connection.retries || stopped || caller_is_out_of_time {
+            return failed(call, connection, &child, cause);
+        }
+        attempt += 1;
+        call.turn.emit(EventBody::TurnRetried {
+            attempt,
+            call_id: call.id.clone(),
+            failed_turn_id: child.id().clone(),
+            cause,
+        });
+    }
+}
+
+/// Shows in the caller's own events what its connection forwards of a child's (NT-34).
+pub fn forward(child: &Turn, body: &EventBody) {
+    let (Some(origin), Some(caller)) = (&child.origin, &child.parent) else {
+        return;
+    };
+    let progress = |progress: Progress| EventBody::ToolProgress {
+        call: CallInfo {
+            call_id: origin.call_id.clone(),
+            tool_id: Rc::clone(&origin.tool_id),
+            parent_call_id: None,
+        },
+        progress,
+        forwarded_from: Some(child.id().clone()),
+    };
+    if let EventBody::PartEmitted {
+        part,
+        value,
+        forwarded_from: None,
+        ..
+    } = body
+        && origin.forward.parts.iter().any(|name| **name == **part)
+    {
+        caller.emit(EventBody::PartEmitted {
+            part: Rc::clone(part),
+            value: Rc::clone(value),
+            call_id: Some(origin.call_id.clone()),
+            forwarded_from: Some(child.id().clone()),
+        });
+    }
+    if !origin.forward.progress {
+        return;
+    }
+    if let EventBody::StepStarted { step, .. } = body {
+        let total = child.budget.steps_max();
+        let message = Some(format!("{} step {step}", child.header.agent_id));
+        caller.emit(progress(Progress {
+            message,
+            done: Some((*step).into()),
+            total: Some(total.into()),
+        }));
+    }
+    if let EventBody::ToolProgress {
+        progress: reported,
+        forwarded_from: None,
+        ..
+    } = body
+    {
+        caller.emit(progress(reported.clone()));
+    }
+}
+
+/// The content of the child's first message.
+async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawValue>, String> {
+    #[derive(Deserialize)]
+    struct Input {
+        brief: Option<Box<RawValue>>,
+    }
+    let turn = &call.turn;
+    if connection.briefs {
+        let command = |id| Command::Brief {
+            id,
+            turn_id: turn.id(),
+            key: call.key,
+            tool: call.tool_index,
+            args: &call.arguments,
+        };
+        return match turn.port.ask(turn, command).read().await {
+            Answer::Ok(content) => Ok(content),
+            Answer::Thrown(thrown) => Err(thrown.message.0),
+        };
+    }
+    let given = serde_json::from_str::<Input>(call.arguments.get())
+        .ok()
+        .and_then(|input| input.brief);
+    let text = given.filter(|brief| text::read(brief.get()).is_some());
+    Ok(text.unwrap_or_else(|| to_raw_value(call.arguments.get()).expect("a string always serialises")))
+}
+
+fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, attempt: u32) -> Rc<Turn> {
+    let caller = &call.turn;
+    let agent = &caller.program.agents[connection.agent];
+    let budget = connection.budget.over(&agent.budget);
+    let own_limits = connection.limits.over(&agent.limits);
+    let (deadline, ceiling) = deadline(caller, budget.time_ms);
+    let outer_meter = caller.tree_meter.clone();
+    Turn::new(Opening {
+        port: Rc::clone(&caller.port),
+        program: Rc::clone(&caller.program),
+        agent_index: connection.agent,
+        turn_id: caller.next_child_id(),
+        parent: Some(Rc::clone(caller)),
+        origin: Some(Origin {
+            call_id: call.id.clone(),
+            tool_id: Rc::clone(&call.tool().id),
+            key: call.key,
+            attempt,
+            forward: connection.forward.clone(),
+        }),
+        tree: Rc::clone(&caller.tree),
+        messages: vec![message("user", &brief)],
+        input: brief,
+        budget,
+        limits: caller.limits.child(&own_limits, &caller.port.options.limits),
+        tree_meter: match own_limits.tree {
+            Some(ceilings) => Some(Rc::new(TreeMeter::new(ceilings, outer_meter))),
+            None => outer_meter,
+        },
+        deadline,
+        ceiling,
+        access: caller.access.child(connection.narrow.as_deref(), &agent.grants),
+        contract: connection
+            .contract
+            .as_ref()
+            .map(|contract| Contract::new(contract, agent)),
+    })
+}
+
+/// The child's own time, within what its caller has left (NT-22).
+fn deadline(caller: &Turn, own_ms: Option<f64>) -> (Option<Moment>, Ceiling) {
+    let own = own_ms.map(|ms| caller.port.now().after_ms(ms));
+    match (own, caller.deadline) {
+        (Some(own), Some(callers)) if callers < own => (Some(callers), Ceiling::Caller),
+        (None, Some(callers)) => (Some(callers), Ceiling::Caller),
+        (own, _) => (own, Ceiling::Own),
+    }
+}
+
+fn completed(child: &Turn) -> Delegated {
+    let progressed = child.progressed.borrow();
+    let deliverable = progressed.deliverable.as_deref();
+    let has_contract = child.contract.is_some();
+    assert_eq!(
+        deliverable.is_some(),
+        has_contract,
+        "a completed contract has its deliverable"
+    );
+    let result = Completed {
+        ok: true,
+        deliverable,
+        text: (!has_contract).then(|| progressed.text()),
+        parts: (!has_contract).then(|| progressed.part_views().collect()),
+        empty: progressed.is_empty(),
+        partial: progressed.partial,
+    };
+    Delegated::Completed(to_raw_value(&result).expect("a result is plain data: it always serialises"))
+}
+
+fn failed(call: &Call, connection: &DelegationSpec, child: &Turn, cause: Cause) -> Result<Delegated, Failure> {
+    match connection.on_error {
+        OnError::Fail => Err(Failure::ChildFailed {
+            tool: call.tool().id.to_string(),
+            cause: Box::new(cause),
+        }),
+        OnError::Feedback => {
+            let result = Failed {
+                ok: false,
+                cause: &cause,
+                turn_id: child.id(),
+            };
+            Ok(Delegated::Failed(
+                to_raw_value(&result).expect("a cause is plain data: it always serialises"),
+            ))
+        }
+    }
+}

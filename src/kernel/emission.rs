@@ -1,0 +1,27 @@
+//! `ctx.emit`: a part that a tool gives to its turn while it runs. The host has checked the value before it told us, since
+//! the tool wants the error at once; a part that the agent does not emit cannot get here.
+
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use crate::kernel::call::Call;
+use crate::kernel::event::EventBody;
+use crate::kernel::record::EmittedPart;
+
+pub fn emit(call: &Call, part_index: usize, value: Box<RawValue>) {
+    let turn = &call.turn;
+    let part = &turn.agent().emits[part_index];
+    let value: Rc<RawValue> = value.into();
+    turn.emit(EventBody::PartEmitted {
+        part: Rc::clone(&part.name),
+        value: Rc::clone(&value),
+        call_id: Some(call.id.clone()),
+        forwarded_from: None,
+    });
+    turn.progressed.borrow_mut().parts.push(EmittedPart {
+        part: Rc::clone(&part.name),
+        value,
+        persist: part.persist,
+    });
+}

@@ -1,0 +1,93 @@
+//! Identities. A child's id starts with its parent's, so a tree is a prefix (D-14); effect ids are never reused, so a
+//! late answer cannot reach a younger effect.
+
+use std::fmt;
+use std::rc::Rc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A turn: the host names the root (`Start::turn_id`), the kernel names every descendant `<parent>.<n>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TurnId(Rc<str>);
+
+impl TurnId {
+    pub fn child(&self, number: u32) -> Self {
+        Self(format!("{}.{number}", self.0).into())
+    }
+
+    /// This turn is `ancestor`, or one of its descendants.
+    pub fn is_within(&self, ancestor: &Self) -> bool {
+        self.0
+            .strip_prefix(&*ancestor.0)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+
+    /// The `n` of `<parent>.<n>`; 0 for a root.
+    pub fn number(&self) -> u32 {
+        self.0
+            .rsplit_once('.')
+            .and_then(|(_, number)| number.parse().ok())
+            .unwrap_or(0)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for TurnId {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+/// A tool call within its turn: the provider's id, or `c<step>_<index>` where that one cannot serve (D-14).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(Rc<str>);
+
+impl CallId {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for CallId {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+/// One request to the host that gets exactly one answer, or is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EffectId(pub u32);
+
+/// A live call as the host refers to it (`ctx.emit`, `ctx.progress`, `ctx.callTool`), unique in its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallKey(pub u32);
+
+macro_rules! text_id {
+    ($name:ident) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(|text| Self(text.into()))
+            }
+        }
+    };
+}
+
+text_id!(TurnId);
+text_id!(CallId);

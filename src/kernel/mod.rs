@@ -1,0 +1,204 @@
+//! The kernel: a deterministic program that a host polls. It knows nothing of Node, files, threads or clocks; what it
+//! wants done it says as commands (`protocol.rs`), what happened it is told as answers and inputs.
+//!
+//! Reading order: `turn.rs` (open, race, close) → `turn_loop.rs` (what the next step is) → `step.rs` (one model call) →
+//! `step_calls.rs` and `call.rs` (its tool calls) → `delegation.rs` (a call that opens a child turn) → `contract.rs`
+//! (what a child owes) → `stop.rs` (what cuts work off). Below them: `port.rs`, `time.rs`, and the plain data.
+
+#![forbid(unsafe_code)]
+
+pub mod access;
+pub mod arguments;
+pub mod backoff;
+pub mod budget;
+pub mod call;
+pub mod contract;
+pub mod delegation;
+pub mod emission;
+pub mod event;
+pub mod id;
+pub mod idempotency;
+pub mod limits;
+pub mod normalize;
+pub mod outcome;
+pub mod port;
+pub mod progress;
+pub mod protocol;
+pub mod record;
+pub mod refusal;
+pub mod reply;
+pub mod schema;
+pub mod spec;
+pub mod step;
+pub mod step_calls;
+pub mod stop;
+pub mod text;
+pub mod time;
+pub mod transcript;
+pub mod turn;
+pub mod turn_loop;
+pub mod usage;
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use async_executor::LocalExecutor;
+
+use crate::kernel::access::Access;
+use crate::kernel::budget::{Ceiling, TreeMeter};
+use crate::kernel::contract::Contract;
+use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::port::Port;
+use crate::kernel::protocol::{Command, Input, KeelOptions, Start};
+use crate::kernel::record::ClosedTurn;
+use crate::kernel::spec::Program;
+use crate::kernel::time::Moment;
+use crate::kernel::turn::{Opening, Tree, Turn};
+
+/// The run loop: one input in, everything that follows from it, commands out.
+pub struct Kernel {
+    executor: LocalExecutor<'static>,
+    port: Rc<Port>,
+}
+
+impl Kernel {
+    pub fn new(options: KeelOptions) -> Self {
+        Self {
+            executor: LocalExecutor::new(),
+            port: Rc::new(Port::new(options)),
+        }
+    }
+
+    /// Opens a root turn.
+    pub fn start(&self, program: &Rc<Program>, start: Start, now: Moment) {
+        self.arrive(now);
+        let stopped = start.stopped.clone();
+        let turn = self.open_root(Rc::clone(program), start);
+        if let Some(reason) = stopped {
+            turn.stop(reason);
+        }
+        self.executor.spawn(turn::run(turn)).detach();
+        self.drain();
+    }
+
+    /// The answer to a command; ignored when nobody waits for it any longer.
+    pub fn answer(&self, id: EffectId, text: String, now: Moment) {
+        self.arrive(now);
+        self.port.answer(id, text);
+        self.drain();
+    }
+
+    pub fn input(&self, input: Input, now: Moment) {
+        self.arrive(now);
+        match input {
+            Input::Tick => {}
+            Input::Delta {
+                id,
+                turn_id,
+                kind,
+                text,
+            } => {
+                if let Some(turn) = self.turn(&turn_id) {
+                    step::delta(&turn, id, kind, text);
+                }
+            }
+            Input::Stop {
+                turn_id,
+                subtree,
+                reason,
+            } => {
+                let root = |turn: Rc<Turn>| self.turn(&turn.header.root_turn_id);
+                let target = self
+                    .turn(&turn_id)
+                    .and_then(|turn| if subtree { Some(turn) } else { root(turn) });
+                if let Some(turn) = target {
+                    turn.stop(reason);
+                }
+            }
+            Input::Emit { key, part, value } => {
+                let call = self.port.calls.borrow().get(&key).cloned();
+                if let Some(call) = call {
+                    emission::emit(&call, part, value);
+                }
+            }
+            Input::Progress { key, progress } => {
+                let call = self.port.calls.borrow().get(&key).cloned();
+                if let Some(call) = call {
+                    progress::report(&call, progress);
+                }
+            }
+        }
+        self.drain();
+    }
+
+    /// Everything the host has to do, as a JSON array of commands; `None` when there is nothing.
+    pub fn take_commands(&self) -> Option<String> {
+        self.port.take_commands()
+    }
+
+    /// The turns that ended since the last time, for the record store.
+    pub fn take_closed(&self) -> Vec<ClosedTurn> {
+        self.port.closed.take()
+    }
+
+    /// A turn that is not over.
+    pub fn turn(&self, turn_id: &TurnId) -> Option<Rc<Turn>> {
+        self.port.turns.borrow().get(turn_id).cloned()
+    }
+
+    pub fn turns(&self) -> Vec<Rc<Turn>> {
+        self.port.turns.borrow().values().cloned().collect()
+    }
+
+    /// The idempotency key of a call whose body runs.
+    pub fn idempotency_key(&self, key: CallKey) -> Option<String> {
+        self.port.calls.borrow().get(&key).map(|call| idempotency::key(call))
+    }
+
+    /// Time enters here: whatever is due by `now` happens before the input itself.
+    fn arrive(&self, now: Moment) {
+        self.port.advance_to(now);
+        let due = self.port.timers.borrow_mut().take_due(self.port.now());
+        for waker in due {
+            waker.wake();
+            self.run_ready();
+        }
+    }
+
+    fn drain(&self) {
+        self.run_ready();
+        let wake = self.port.timers.borrow_mut().to_announce();
+        if let Some(at) = wake {
+            self.port.say(&Command::Wake { at: at.as_ms() });
+        }
+    }
+
+    fn run_ready(&self) {
+        while self.executor.try_tick() {}
+    }
+
+    fn open_root(&self, program: Rc<Program>, start: Start) -> Rc<Turn> {
+        let agent = &program.agents[0];
+        let budget = start.budget.over(&agent.budget);
+        let limits = start.limits.over(&agent.limits).over(&self.port.options.limits);
+        let scopes: BTreeSet<String> = start.scopes.into_iter().collect();
+        Turn::new(Opening {
+            port: Rc::clone(&self.port),
+            agent_index: 0,
+            turn_id: start.turn_id,
+            parent: None,
+            origin: None,
+            tree: Rc::new(Tree::new(start.wall_offset_ms, start.stream)),
+            input: start.input,
+            messages: start.messages,
+            deadline: budget.time_ms.map(|ms| self.port.now().after_ms(ms)),
+            ceiling: Ceiling::Own,
+            tree_meter: limits.tree.map(|ceilings| Rc::new(TreeMeter::new(ceilings, None))),
+            access: Access::root(start.authenticated, scopes, &agent.grants),
+            contract: start.contract.as_ref().map(|contract| Contract::new(contract, agent)),
+            budget,
+            limits,
+            program: Rc::clone(&program),
+        })
+    }
+}

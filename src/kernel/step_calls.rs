@@ -1,0 +1,109 @@
+//! The calls of one step: submits first, then every other call is admitted in request order before any body starts
+//! (D-9), then they run together. Results reach the transcript in request order; one that fails hurts no other (NT-29).
+
+use std::rc::Rc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use crate::kernel::call::{self, AdmittedCall};
+use crate::kernel::contract;
+use crate::kernel::event::EventBody;
+use crate::kernel::limits::{InvalidArgs, ToolExecution};
+use crate::kernel::outcome::Failure;
+use crate::kernel::protocol::Offer;
+use crate::kernel::refusal::Refusal;
+use crate::kernel::reply::RequestedCall;
+use crate::kernel::step::StepEnd;
+use crate::kernel::transcript::{Output, ToolResultPart};
+use crate::kernel::turn::Turn;
+
+/// # Errors
+/// A call whose failure ends the turn: a child with `onError: "fail"`, invalid arguments under `invalidArgs: "fail"`.
+pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Result<StepEnd, Failure> {
+    let mut outputs: Vec<Option<Output>> = Vec::with_capacity(calls.len());
+    for call in &calls {
+        outputs.push(match &turn.contract {
+            Some(contract) if contract.submit_id == call.tool_name => {
+                Some(contract::submit(turn, contract, call).await)
+            }
+            _ => None,
+        });
+    }
+    let mut admitted = Vec::with_capacity(calls.len());
+    let mut calls_spent = false;
+    for (index, call) in calls.iter().enumerate() {
+        if outputs[index].is_some() {
+            continue;
+        }
+        match call::admit(turn, call, offer).await {
+            Ok(call) => admitted.push((index, call)),
+            Err(refusal) => {
+                calls_spent |= matches!(refusal, Refusal::ToolCallsSpent { .. } | Refusal::TreeSpent { .. });
+                outputs[index] = Some(refuse(turn, call, refusal)?);
+            }
+        }
+    }
+    perform(turn, admitted, &mut outputs).await?;
+    let results: Vec<_> = calls
+        .iter()
+        .zip(&outputs)
+        .filter_map(|(call, output)| Some(ToolResultPart::new(&call.pair_id, &call.tool_name, output.as_ref()?)))
+        .collect();
+    assert_eq!(results.len(), calls.len(), "every call of a step is answered");
+    turn.transcript.borrow_mut().push("tool", &results);
+    Ok(if turn.progressed.borrow().deliverable.is_some() {
+        StepEnd::Delivered
+    } else if calls_spent {
+        StepEnd::CallsSpent
+    } else {
+        StepEnd::Continue
+    })
+}
+
+/// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
+async fn perform(
+    turn: &Rc<Turn>,
+    admitted: Vec<(usize, AdmittedCall)>,
+    outputs: &mut [Option<Output>],
+) -> Result<(), Failure> {
+    let sequential = turn.limits.tool_execution == Some(ToolExecution::Sequential);
+    let (in_order, together): (Vec<_>, Vec<_>) = admitted
+        .into_iter()
+        .partition(|(_, call)| sequential || call.is_exclusive());
+    let mut lanes: Vec<Vec<(usize, AdmittedCall)>> = together.into_iter().map(|call| vec![call]).collect();
+    lanes.extend((!in_order.is_empty()).then_some(in_order));
+    lanes.sort_by_key(|lane| lane[0].0);
+    let mut running: FuturesUnordered<_> = lanes.into_iter().map(run_lane).collect();
+    while let Some(lane) = running.next().await {
+        for (index, output) in lane? {
+            outputs[index] = Some(output);
+        }
+    }
+    Ok(())
+}
+
+async fn run_lane(lane: Vec<(usize, AdmittedCall)>) -> Result<Vec<(usize, Output)>, Failure> {
+    let mut outputs = Vec::with_capacity(lane.len());
+    for (index, call) in lane {
+        outputs.push((index, call.run().await?));
+    }
+    Ok(outputs)
+}
+
+/// Answers a call that is not admitted.
+fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output, Failure> {
+    turn.emit(EventBody::ToolRefused {
+        call: call::info(&call.id, call.tool_name.as_str().into()),
+        error: refusal.error_info(),
+    });
+    if turn.limits.invalid_args == Some(InvalidArgs::Fail)
+        && let Some(issues) = refusal.issues()
+    {
+        return Err(Failure::Validation {
+            tool: call.tool_name.clone(),
+            issues,
+        });
+    }
+    Ok(Output::ErrorText(refusal.for_model(turn)))
+}

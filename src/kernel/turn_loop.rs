@@ -1,0 +1,185 @@
+//! The loop of a turn: a step, its calls, the next step, until the model ends it, the contract is fulfilled or the
+//! budget is spent. The one place that decides what the next step is.
+
+use std::rc::Rc;
+
+use crate::kernel::access::{AccessRule, Verdict};
+use crate::kernel::budget::{OnExhausted, TreeLimit};
+use crate::kernel::contract;
+use crate::kernel::event::LimitName;
+use crate::kernel::limits::LimitBehavior;
+use crate::kernel::outcome::Failure;
+use crate::kernel::protocol::{Answer, Command, Offer};
+use crate::kernel::step::{self, StepEnd};
+use crate::kernel::text::Text;
+use crate::kernel::turn::Turn;
+
+/// What pays for a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Round {
+    /// The turn's steps.
+    Granted,
+    /// A nudge: the model is reminded of its deliverable, on top of the steps (NT-18).
+    Nudge,
+    /// The last word after the steps are spent (`onExhausted: "answer"`, D-4).
+    Answer,
+}
+
+/// Runs a turn until it is complete.
+///
+/// # Errors
+/// Why the turn failed.
+pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
+    instruct(turn).await?;
+    let mut round = Round::Granted;
+    for number in 1.. {
+        round = pay(turn, round)?;
+        let end = step::run(turn, number, offer(turn, round)).await?;
+        round = match (end, round) {
+            (StepEnd::Delivered, _) => return Ok(()),
+            (StepEnd::CallsSpent, _) => return calls_spent(turn),
+            (StepEnd::Continue, Round::Granted) => Round::Granted,
+            (StepEnd::Ended | StepEnd::Continue, Round::Granted | Round::Nudge) if turn.contract.is_some() => {
+                contract::nudge(turn)?;
+                Round::Nudge
+            }
+            (StepEnd::Ended | StepEnd::Continue, Round::Answer) if turn.contract.is_some() => {
+                return Err(contract::unfulfilled(turn));
+            }
+            (StepEnd::Ended, _) => return Ok(()),
+            (StepEnd::Continue, Round::Nudge | Round::Answer) => return Err(steps_spent(turn)),
+        };
+    }
+    unreachable!("a budget of steps ends the loop")
+}
+
+/// Tells the host that the turn exists, and what its model is offered.
+pub fn announce(turn: &Turn) {
+    turn.port.say(&Command::Open {
+        turn_id: turn.id(),
+        parent_turn_id: turn.header.parent_turn_id.as_ref(),
+        root_turn_id: &turn.header.root_turn_id,
+        agent: turn.agent_index,
+        attempt: turn.attempt(),
+        key: turn.origin.as_ref().map(|origin| origin.key),
+        tools: &turn.offered(),
+        submit: turn.contract.as_ref().map(|contract| contract.part),
+        scopes: turn.access.scopes().collect(),
+    });
+}
+
+/// Puts the instructions in front of the transcript. Where the host has to make them, it also loads the sources that
+/// the agent reads; a source that the turn may not read fails it, since an answer without it would look complete.
+async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
+    let agent = turn.agent();
+    if !agent.prepares {
+        if let Some(instructions) = &agent.instructions {
+            turn.transcript.borrow_mut().instruct(instructions);
+        }
+        return Ok(());
+    }
+    let mut sources = Vec::with_capacity(agent.reads.len());
+    for (index, source) in agent.reads.iter().enumerate() {
+        if !may_read(turn, index, &source.access).await {
+            return Err(Failure::AccessDenied {
+                source_id: source.id.clone(),
+            });
+        }
+        sources.push(index);
+    }
+    let effect = turn.port.ask(turn, |id| Command::Instructions {
+        id,
+        turn_id: turn.id(),
+        sources: &sources,
+    });
+    match effect.read::<Answer<Text>>().await {
+        Answer::Ok(Text(text)) => {
+            if !text.is_empty() {
+                turn.transcript.borrow_mut().instruct(&text);
+            }
+            Ok(())
+        }
+        Answer::Thrown(thrown) => Err(Failure::Instructions {
+            message: thrown.message.0,
+        }),
+    }
+}
+
+async fn may_read(turn: &Rc<Turn>, index: usize, rule: &AccessRule) -> bool {
+    match turn.access.verdict(rule) {
+        Verdict::Allowed => true,
+        Verdict::Denied => false,
+        Verdict::AskHost => {
+            let command = |id| Command::Access {
+                id,
+                turn_id: turn.id(),
+                tool: None,
+                source: Some(index),
+            };
+            matches!(turn.port.ask(turn, command).read().await, Answer::Ok(true))
+        }
+    }
+}
+
+/// Pays for the next step, or falls back to the last word.
+fn pay(turn: &Turn, round: Round) -> Result<Round, Failure> {
+    let usage = turn.usage.borrow();
+    if let Some(max) = turn.budget.tokens.filter(|max| usage.total_tokens >= *max) {
+        turn.reached(LimitName::Tokens, max);
+        return Err(Failure::BudgetTokens { max });
+    }
+    if let Some(max) = turn.budget.cost_usd.filter(|max| usage.cost_usd.unwrap_or(0.0) >= *max) {
+        turn.reached(LimitName::CostUsd, max);
+        return Err(Failure::BudgetCost { max });
+    }
+    drop(usage);
+    let paid = match round {
+        Round::Granted if turn.meter.reserve_step(&turn.budget) => Round::Granted,
+        Round::Granted => {
+            let failure = steps_spent(turn);
+            if turn.budget.on_exhausted != Some(OnExhausted::Answer) {
+                return Err(failure);
+            }
+            turn.progressed.borrow_mut().answer_step = true;
+            Round::Answer
+        }
+        Round::Nudge | Round::Answer => round,
+    };
+    if let Some(meter) = &turn.tree_meter {
+        meter.reserve_step().map_err(|TreeLimit { what, max }| {
+            turn.reached(LimitName::Tree, max);
+            Failure::TreeLimit { what, max }
+        })?;
+    }
+    Ok(paid)
+}
+
+fn offer(turn: &Turn, round: Round) -> Offer {
+    match round {
+        Round::Granted => Offer::All,
+        Round::Nudge => Offer::Submit,
+        Round::Answer if turn.contract.is_some() => Offer::Submit,
+        Round::Answer => Offer::Nothing,
+    }
+}
+
+fn steps_spent(turn: &Turn) -> Failure {
+    let max = turn.budget.steps_max();
+    turn.reached(LimitName::Steps, max.into());
+    Failure::BudgetSteps {
+        max,
+        issues: turn.progressed.borrow().submits.last_issues.clone(),
+    }
+}
+
+/// The model asked for more tool calls than are left, and those that were admitted have settled (D-9).
+fn calls_spent(turn: &Turn) -> Result<(), Failure> {
+    let partial = turn.limits.behavior == Some(LimitBehavior::StopWithPartial) && turn.contract.is_none();
+    if !partial {
+        return Err(Failure::BudgetToolCalls {
+            max: turn.budget.tool_calls_max(),
+        });
+    }
+    turn.progressed.borrow_mut().partial = true;
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! Tests of the kernel, below Node.
+
+mod normalize;
+mod schema;
