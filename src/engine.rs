@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::kernel::Kernel;
 use crate::kernel::event::{Event, EventView, Header};
-use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::id::{EffectId, TurnId};
 use crate::kernel::protocol::{Input, KeelOptions, Start};
 use crate::kernel::record;
 use crate::kernel::spec::Program;
@@ -31,10 +31,7 @@ impl Engine {
     pub fn new(options: &str) -> Result<Self, BrokenProtocol> {
         let options: KeelOptions = serde_json::from_str(options)?;
         let store = MemoryStore::new(options.keep_trees);
-        Ok(Self {
-            kernel: Kernel::new(options),
-            store,
-        })
+        Ok(Self { kernel: Kernel::new(options), store })
     }
 
     /// Opens a root turn; returns the commands that follow.
@@ -74,7 +71,7 @@ impl Engine {
             Query::List(filter) => serde_json::to_string(&self.list(&filter)),
             Query::Tree { turn_id } => serde_json::to_string(&self.tree(&turn_id)),
             Query::Budget { turn_id } => serde_json::to_string(&self.kernel.turn(&turn_id).map(|turn| left(&turn))),
-            Query::IdempotencyKey { key } => serde_json::to_string(&self.kernel.idempotency_key(key)),
+            Query::IdempotencyKey { id } => serde_json::to_string(&self.kernel.idempotency_key(id)),
         }
     }
 
@@ -88,16 +85,10 @@ impl Engine {
     fn record(&self, turn_id: &TurnId) -> Option<RecordView> {
         if let Some(turn) = self.kernel.turn(turn_id) {
             let transcript = turn.transcript.borrow().messages().to_vec();
-            return Some(RecordView {
-                record: record::snapshot(&turn),
-                transcript,
-            });
+            return Some(RecordView { record: record::snapshot(&turn), transcript });
         }
         let closed = self.store.get(turn_id)?;
-        Some(RecordView {
-            record: closed.record.clone(),
-            transcript: closed.transcript.clone(),
-        })
+        Some(RecordView { record: closed.record.clone(), transcript: closed.transcript.clone() })
     }
 
     fn events(&self, turn_id: &TurnId, tree: bool) -> Option<Vec<Box<RawValue>>> {
@@ -122,19 +113,10 @@ impl Engine {
     /// Finished turns and live ones, newest tree first.
     fn list(&self, filter: &ListFilter) -> Page {
         let mut found: BTreeSet<TurnId> = BTreeSet::new();
-        for closed in self
-            .store
-            .turns()
-            .filter(|closed| filter.admits(&closed.header, closed.status))
-        {
+        for closed in self.store.turns().filter(|closed| filter.admits(&closed.header, closed.status)) {
             found.insert(closed.header.turn_id.clone());
         }
-        for turn in self
-            .kernel
-            .turns()
-            .iter()
-            .filter(|turn| filter.admits(&turn.header, "running"))
-        {
+        for turn in self.kernel.turns().iter().filter(|turn| filter.admits(&turn.header, turn.status())) {
             found.insert(turn.id().clone());
         }
         let older = |turn_id: &TurnId| filter.cursor.as_ref().is_none_or(|cursor| turn_id < cursor);
@@ -163,12 +145,7 @@ impl Engine {
 
 /// What a host may ask without changing anything.
 #[derive(Deserialize)]
-#[serde(
-    tag = "type",
-    content = "body",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", content = "body", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Query {
     Record {
         turn_id: TurnId,
@@ -186,7 +163,7 @@ enum Query {
         turn_id: TurnId,
     },
     IdempotencyKey {
-        key: CallKey,
+        id: EffectId,
     },
 }
 
@@ -203,18 +180,10 @@ struct ListFilter {
 
 impl ListFilter {
     fn admits(&self, header: &Header, status: &str) -> bool {
-        self.agent_id
-            .as_ref()
-            .is_none_or(|agent_id| **agent_id == *header.agent_id)
+        self.agent_id.as_ref().is_none_or(|agent_id| **agent_id == *header.agent_id)
             && self.status.as_ref().is_none_or(|wanted| wanted == status)
-            && self
-                .root_turn_id
-                .as_ref()
-                .is_none_or(|root| *root == header.root_turn_id)
-            && self
-                .parent_turn_id
-                .as_ref()
-                .is_none_or(|parent| header.parent_turn_id.as_ref() == Some(parent))
+            && self.root_turn_id.as_ref().is_none_or(|root| *root == header.root_turn_id)
+            && self.parent_turn_id.as_ref().is_none_or(|parent| header.parent_turn_id.as_ref() == Some(parent))
     }
 }
 

@@ -6,6 +6,10 @@ use std::rc::Rc;
 
 use serde::Deserialize;
 
+use crate::kernel::hooks;
+use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::turn::Turn;
+
 /// A tool's or source's `access` option.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -41,11 +45,7 @@ impl Access {
     pub fn root(authenticated: bool, ambient: BTreeSet<String>, grants: &[String]) -> Self {
         let ambient = Rc::new(ambient);
         let scopes = Rc::new(intersection(&ambient, grants));
-        Self {
-            authenticated,
-            ambient,
-            scopes,
-        }
+        Self { authenticated, ambient, scopes }
     }
 
     /// A child's: its own grants within the ambient scopes that the connection leaves.
@@ -55,11 +55,7 @@ impl Access {
             None => Rc::clone(&self.ambient),
         };
         let scopes = Rc::new(intersection(&ambient, grants));
-        Self {
-            authenticated: self.authenticated,
-            ambient,
-            scopes,
-        }
+        Self { authenticated: self.authenticated, ambient, scopes }
     }
 
     pub fn verdict(&self, rule: &AccessRule) -> Verdict {
@@ -78,6 +74,29 @@ impl Access {
 
     fn holds(&self, needed: &[String]) -> bool {
         needed.iter().all(|scope| self.scopes.contains(scope))
+    }
+}
+
+/// What a rule guards, by its position in the agent.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject {
+    Tool(usize),
+    Source(usize),
+}
+
+/// Whether the turn may use it. Fails closed: only an explicit yes of a predicate, in time, admits (D-16).
+pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule) -> bool {
+    match turn.access.verdict(rule) {
+        Verdict::Allowed => true,
+        Verdict::Denied => false,
+        Verdict::AskHost => {
+            let (tool, source) = match subject {
+                Subject::Tool(index) => (Some(index), None),
+                Subject::Source(index) => (None, Some(index)),
+            };
+            let effect = turn.port.ask(turn, |id| Command::Access { id, turn_id: turn.id(), tool, source });
+            matches!(hooks::in_time(turn, effect).await, Ok(Answer::Ok(true)))
+        }
     }
 }
 

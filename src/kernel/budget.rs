@@ -93,14 +93,23 @@ impl Meter {
         reserve(&self.steps, budget.steps_max())
     }
 
-    /// Takes one model-issued call from the pool that nested calls share.
-    pub fn reserve_tool_call(&self, budget: &Budget) -> bool {
-        let left_for_issued = budget.tool_calls_max().saturating_sub(self.nested_calls.get());
-        reserve(&self.tool_calls, left_for_issued)
+    /// Takes one call from the pool that model-issued and nested calls share.
+    pub fn reserve_call(&self, budget: &Budget, nested: bool) -> bool {
+        if self.tool_calls.get() + self.nested_calls.get() >= budget.tool_calls_max() {
+            return false;
+        }
+        let counter = self.counter(nested);
+        counter.set(counter.get() + 1);
+        true
     }
 
-    pub fn release_tool_call(&self) {
-        self.tool_calls.set(self.tool_calls.get().saturating_sub(1));
+    pub fn release_call(&self, nested: bool) {
+        let counter = self.counter(nested);
+        counter.set(counter.get().saturating_sub(1));
+    }
+
+    fn counter(&self, nested: bool) -> &Cell<u32> {
+        if nested { &self.nested_calls } else { &self.tool_calls }
     }
 
     pub fn steps(&self) -> u32 {
@@ -154,23 +163,14 @@ impl TreeMeter {
     /// Names the ceiling that is spent.
     pub fn reserve_step(&self) -> Result<(), TreeLimit> {
         if let Some(tokens) = self.ceilings.tokens.filter(|max| self.tokens.get() >= *max) {
-            return Err(TreeLimit {
-                what: "tokens",
-                max: tokens,
-            });
+            return Err(TreeLimit { what: "tokens", max: tokens });
         }
         if let Some(cost) = self.ceilings.cost_usd.filter(|max| self.cost_usd.get() >= *max) {
-            return Err(TreeLimit {
-                what: "costUsd",
-                max: cost,
-            });
+            return Err(TreeLimit { what: "costUsd", max: cost });
         }
         let max = self.ceilings.steps.unwrap_or(u32::MAX);
         if !reserve(&self.steps, max) {
-            return Err(TreeLimit {
-                what: "steps",
-                max: max.into(),
-            });
+            return Err(TreeLimit { what: "steps", max: max.into() });
         }
         let around = self.outer.as_ref().map_or(Ok(()), |outer| outer.reserve_step());
         if around.is_err() {
@@ -186,10 +186,7 @@ impl TreeMeter {
     pub fn reserve_tool_call(&self) -> Result<(), TreeLimit> {
         let max = self.ceilings.tool_calls.unwrap_or(u32::MAX);
         if !reserve(&self.tool_calls, max) {
-            return Err(TreeLimit {
-                what: "toolCalls",
-                max: max.into(),
-            });
+            return Err(TreeLimit { what: "toolCalls", max: max.into() });
         }
         let around = self.outer.as_ref().map_or(Ok(()), |outer| outer.reserve_tool_call());
         if around.is_err() {

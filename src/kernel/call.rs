@@ -1,275 +1,114 @@
-//! One tool call that the model issued: admitted or refused (NT-33, NT-41), run, answered. A started call ends in exactly
-//! one terminal event, however it is left.
+//! A tool call that passed its gates. Once it has started it ends in exactly one terminal event, however it is left.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use futures_util::future::{Either, select};
 use serde_json::value::RawValue;
-use tracing::Instrument;
 
-use crate::kernel::access::Verdict;
-use crate::kernel::arguments;
-use crate::kernel::budget::TreeLimit;
-use crate::kernel::delegation;
-use crate::kernel::event::{CallInfo, ErrorInfo, EventBody, LimitName};
+use crate::kernel::call_view::CallView;
+use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
+use crate::kernel::gate::{Gate, Hold};
 use crate::kernel::id::{CallId, CallKey};
-use crate::kernel::outcome::Failure;
-use crate::kernel::port;
-use crate::kernel::protocol::{Answer, CallAnswer, CallResult, Command, Offer};
-use crate::kernel::refusal::Refusal;
-use crate::kernel::reply::RequestedCall;
-use crate::kernel::spec::{Concurrency, Exposure, ToolSpec, ToolTimeout};
-use crate::kernel::stop::Cut;
-use crate::kernel::text;
-use crate::kernel::time::{Moment, Sleep};
+use crate::kernel::progress;
+use crate::kernel::protocol::{CallResult, Command};
+use crate::kernel::refusal_cap::RefusalCap;
+use crate::kernel::slots::Slot;
+use crate::kernel::spec::ToolSpec;
+use crate::kernel::summary::Summary;
+use crate::kernel::time::Moment;
 use crate::kernel::transcript::Output;
 use crate::kernel::turn::Turn;
 
-/// A call whose body may run.
 pub struct Call {
     pub key: CallKey,
     pub turn: Rc<Turn>,
     pub tool_index: usize,
     pub id: CallId,
+    /// The call whose tool made this one; `None` for the model's own.
+    pub parent: Option<Rc<Call>>,
+    /// 0: issued by the model.
+    pub level: u32,
+    /// As the body gets them.
     pub arguments: Rc<RawValue>,
-    pub progress: RefCell<crate::kernel::progress::Gate>,
+    /// As they were sent, before injection and repair.
+    pub given: Rc<RawValue>,
+    pub nesting: Nesting,
+    /// How the turn's gate is held by this call, or by one above it.
+    pub hold: Cell<Option<Hold>>,
+    pub slot: Slot,
+    pub progress: RefCell<progress::Gate>,
     started: Cell<Option<Moment>>,
     ended: Cell<bool>,
 }
 
-/// A call that passed every gate and holds its slot of the budget.
-pub struct AdmittedCall {
-    call: Rc<Call>,
-    exclusive: bool,
-}
-
-pub fn info(id: &CallId, tool_id: Rc<str>) -> CallInfo {
-    CallInfo {
-        call_id: id.clone(),
-        tool_id,
-        parent_call_id: None,
-    }
-}
-
-/// Takes a call through the gates, in order. What it reserved is given back when it is refused.
-///
-/// # Errors
-/// The gate that refused it.
-pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> Result<AdmittedCall, Refusal> {
-    let slot = Slot::reserve(turn)?;
-    let tool = requested.tool_name.as_str();
-    let Some(tool_index) = (offer == Offer::All).then(|| callable(turn, tool)).flatten() else {
-        return Err(Refusal::NotFound { tool: tool.to_owned() });
-    };
-    let spec = &turn.agent().tools[tool_index];
-    if let Some(max) = spec.max_uses.filter(|max| turn.tool_uses.borrow()[tool_index] >= *max) {
-        return Err(Refusal::UsesSpent {
-            tool: tool.to_owned(),
-            max,
-        });
-    }
-    let max_depth = turn.limits.max_depth();
-    if spec.delegation.is_some() && turn.depth >= max_depth {
-        return Err(Refusal::Depth {
-            tool: tool.to_owned(),
-            max: max_depth,
-        });
-    }
-    let key = turn.port.next_call_key();
-    let prepared = arguments::prepare(turn, tool_index, key, &requested.arguments).await?;
-    let release = Release {
-        turn,
-        key,
-        needed: spec.prepares,
-    };
-    if !may_use(turn, tool_index).await {
-        return Err(Refusal::AccessDenied { tool: tool.to_owned() });
-    }
-    turn.tool_uses.borrow_mut()[tool_index] += 1;
-    slot.keep();
-    release.keep();
-    let call = Call {
-        key,
-        turn: Rc::clone(turn),
-        tool_index,
-        id: requested.id.clone(),
-        arguments: prepared.arguments,
-        progress: RefCell::default(),
-        started: Cell::default(),
-        ended: Cell::default(),
-    };
-    Ok(AdmittedCall {
-        call: Rc::new(call),
-        exclusive: prepared.exclusive.unwrap_or(spec.concurrency == Concurrency::Exclusive),
-    })
-}
-
-/// The tool of that name, unless it is for nobody to call (D-21).
-fn callable(turn: &Turn, name: &str) -> Option<usize> {
-    let agent = turn.agent();
-    agent
-        .tool_index(name)
-        .filter(|index| agent.tools[*index].exposure != Exposure::Hidden)
-}
-
-async fn may_use(turn: &Rc<Turn>, tool_index: usize) -> bool {
-    match turn.access.verdict(&turn.agent().tools[tool_index].access) {
-        Verdict::Allowed => true,
-        Verdict::Denied => false,
-        Verdict::AskHost => {
-            let command = |id| Command::Access {
-                id,
-                turn_id: turn.id(),
-                tool: Some(tool_index),
-                source: None,
-            };
-            // Fail closed: only an explicit yes admits (D-16).
-            matches!(turn.port.ask(turn, command).read().await, Answer::Ok(true))
-        }
-    }
-}
-
-impl AdmittedCall {
-    pub fn is_exclusive(&self) -> bool {
-        self.exclusive
-    }
-
-    /// Runs the call to its answer.
-    ///
-    /// # Errors
-    /// A failed child whose connection says that it fails its caller.
-    pub async fn run(self) -> Result<Output, Failure> {
-        let span = tracing::debug_span!("call", id = %self.call.id, tool = %self.call.tool().id);
-        let started = StartedCall::new(self.call);
-        async { perform(&started).await }.instrument(span).await
-    }
-}
-
-async fn perform(started: &StartedCall) -> Result<Output, Failure> {
-    let call = &started.0;
-    if let Some(connection) = &call.tool().delegation {
-        return match delegation::run(call, connection).await? {
-            delegation::Delegated::Completed(value) => {
-                let keep_whole = connection.contract.is_some();
-                Ok(started.complete(Output::Json(value), None, keep_whole))
-            }
-            delegation::Delegated::Failed(value) => Ok(started.complete(Output::ErrorJson(value), None, true)),
-        };
-    }
-    match run_body(call).await {
-        Ran::Answered(CallAnswer::Result(result)) => {
-            let metadata = result.metadata.as_ref().map(|metadata| Rc::from(metadata.clone()));
-            Ok(started.complete(output_of(result), metadata, false))
-        }
-        Ran::Answered(CallAnswer::Thrown(thrown)) if thrown.code.is_some() => {
-            // A KeelError is meant to be read: a tool that reports its own failure, or forwards a refusal.
-            Ok(started.complete(Output::ErrorText(thrown.message.0), None, false))
-        }
-        Ran::Answered(CallAnswer::Thrown(thrown)) => {
-            let shown = call
-                .tool()
-                .expose_errors
-                .unwrap_or(call.turn.port.options.expose_errors);
-            let text = if shown {
-                thrown.message.0
-            } else {
-                DISPATCH_FAILED.to_owned()
-            };
-            started.fail(ErrorInfo {
-                code: "TOOL_ERROR",
-                message: DISPATCH_FAILED.to_owned(),
-            });
-            Ok(Output::ErrorText(text))
-        }
-        Ran::TimedOut { after_ms } => {
-            let text = format!("tool `{}` timed out after {after_ms} ms", call.tool().id);
-            Ok(started.complete(Output::ErrorText(text), None, false))
-        }
-    }
-}
-
-/// What everybody but the program that called sees of a foreign exception (D-11).
-const DISPATCH_FAILED: &str = "tool dispatch failed";
-
-enum Ran {
-    Answered(CallAnswer),
-    TimedOut { after_ms: f64 },
-}
-
-async fn run_body(call: &Rc<Call>) -> Ran {
-    let turn = &call.turn;
-    let effect = turn.port.ask(turn, |id| Command::Call {
-        id,
-        turn_id: turn.id(),
-        key: call.key,
-        tool: call.tool_index,
-        call_id: &call.id,
-        args: (!call.tool().prepares).then_some(&*call.arguments),
-    });
-    let Some(timeout) = timeout_of(call) else {
-        return Ran::Answered(effect.read().await);
-    };
-    let sleep = Sleep::until(&turn.port, turn.port.now().after_ms(timeout.enforced_ms));
-    match select(effect, sleep).await {
-        Either::Left((text, _)) => Ran::Answered(port::parse(&text)),
-        Either::Right(((), effect)) => {
-            effect.cancel(&Cut::ToolTimeout {
-                max_ms: timeout.reported_ms,
-            });
-            Ran::TimedOut {
-                after_ms: timeout.reported_ms,
-            }
-        }
-    }
-}
-
-struct Timeout {
-    reported_ms: f64,
-    enforced_ms: f64,
-}
-
-/// A tool's own timeout, clamped by the limits, or the one it inherits from them (D-20).
-fn timeout_of(call: &Call) -> Option<Timeout> {
-    let limits = call.turn.limits.tool_timeout.unwrap_or_default();
-    let wanted_ms = match call.tool().timeout_ms {
-        Some(ToolTimeout::Unbounded(_)) => return None,
-        Some(ToolTimeout::Ms(ms)) => ms,
-        None => limits.inherited_ms.filter(|ms| *ms > 0.0)?,
-    };
-    let least = wanted_ms.max(limits.min_ms.unwrap_or(0.0));
-    let reported_ms = limits.max_ms.map_or(least, |max| least.min(max));
-    Some(Timeout {
-        reported_ms,
-        enforced_ms: reported_ms + limits.grace_ms.unwrap_or(0.0),
-    })
-}
-
-/// What the model sees of a result: the tool's text, else its value.
-fn output_of(result: CallResult) -> Output {
-    let value = result.value.unwrap_or_else(|| RawValue::NULL.to_owned());
-    let text = result.text.map(|text| text.0).or_else(|| text::read(value.get()));
-    match (text, result.is_error) {
-        (Some(text), false) => Output::Text(text),
-        (Some(text), true) => Output::ErrorText(text),
-        (None, false) => Output::Json(value),
-        (None, true) => Output::ErrorJson(value),
-    }
+/// What a call keeps of the calls that it makes.
+#[derive(Default)]
+pub struct Nesting {
+    pub numbered: Cell<u32>,
+    pub cap: RefusalCap,
+    pub gate: Gate,
+    pub summary: RefCell<Summary>,
 }
 
 impl Call {
+    pub fn new(admitted: NewCall) -> Self {
+        let NewCall { key, turn, tool_index, id, parent, arguments, given } = admitted;
+        Self {
+            level: parent.as_ref().map_or(0, |parent| parent.level + 1),
+            hold: Cell::new(parent.as_ref().and_then(|parent| parent.hold.get())),
+            slot: Slot::of(turn.tree.slots.clone()),
+            nesting: Nesting::default(),
+            progress: RefCell::default(),
+            started: Cell::default(),
+            ended: Cell::default(),
+            key,
+            turn,
+            tool_index,
+            id,
+            parent,
+            arguments,
+            given,
+        }
+    }
+
     pub fn tool(&self) -> &ToolSpec {
         &self.turn.agent().tools[self.tool_index]
     }
 
     pub fn info(&self) -> CallInfo {
-        info(&self.id, Rc::clone(&self.tool().id))
+        CallInfo {
+            call_id: self.id.clone(),
+            tool_id: Rc::clone(&self.tool().id),
+            parent_call_id: self.parent.as_ref().map(|parent| parent.id.clone()),
+        }
     }
 
-    fn elapsed_ms(&self) -> f64 {
-        self.started
-            .get()
-            .map_or(0.0, |started| self.turn.port.now().ms_since(started))
+    pub fn view(&self) -> CallView<'_> {
+        CallView {
+            tool_id: &self.tool().id,
+            call_id: &self.id,
+            parent_call_id: self.parent.as_ref().map(|parent| &parent.id),
+            args: &self.arguments,
+            turn_id: self.turn.id(),
+            agent_id: &self.turn.header.agent_id,
+            level: self.level,
+        }
+    }
+
+    /// Waits for a slot of the tree; somebody else's work, not a human, brings it.
+    pub async fn take_slot(&self) {
+        let _busy = self.turn.busy();
+        self.slot.take().await;
+    }
+
+    /// Waits for the slot that the call lent while something below it was in flight.
+    pub async fn take_slot_back(&self) {
+        let _busy = self.turn.busy();
+        self.slot.take_back().await;
+    }
+
+    pub fn elapsed_ms(&self) -> f64 {
+        self.started.get().map_or(0.0, |started| self.turn.port.now().ms_since(started))
     }
 
     fn captured(&self, value: impl FnOnce() -> Rc<RawValue>) -> Option<Rc<RawValue>> {
@@ -277,24 +116,29 @@ impl Call {
     }
 }
 
+/// What a call is made of.
+pub struct NewCall {
+    pub key: CallKey,
+    pub turn: Rc<Turn>,
+    pub tool_index: usize,
+    pub id: CallId,
+    pub parent: Option<Rc<Call>>,
+    pub arguments: Rc<RawValue>,
+    pub given: Rc<RawValue>,
+}
+
 /// A call that has begun. However it is left, one terminal event follows.
-struct StartedCall(Rc<Call>);
+pub struct StartedCall(pub Rc<Call>);
 
 impl StartedCall {
-    fn new(call: Rc<Call>) -> Self {
-        let port = &call.turn.port;
-        call.started.set(Some(port.now()));
-        port.calls.borrow_mut().insert(call.key, Rc::clone(&call));
-        let input = call.captured(|| Rc::clone(&call.arguments));
-        call.turn.emit(EventBody::ToolStarted {
-            call: call.info(),
-            input,
-        });
-        Self(call)
+    pub fn new(call: &Rc<Call>) -> Self {
+        call.started.set(Some(call.turn.port.now()));
+        let input = call.captured(|| Rc::clone(&call.given));
+        call.turn.emit(EventBody::ToolStarted { call: call.info(), input });
+        Self(Rc::clone(call))
     }
 
-    /// Ends the call with a result; what the model sees of it is cut to `limits.toolResultBytes`, unless it is kept whole.
-    fn complete(&self, output: Output, metadata: Option<Rc<RawValue>>, keep_whole: bool) -> Output {
+    pub fn complete(&self, result: &CallResult, output: &Output) {
         let call = &self.0;
         self.end();
         call.turn.emit(EventBody::ToolCompleted {
@@ -304,29 +148,21 @@ impl StartedCall {
             output_bytes: output.bytes(),
             error: output.error_text(),
             output: call.captured(|| output.to_raw()),
-            metadata,
+            metadata: result.metadata.as_ref().map(|metadata| Rc::from(metadata.clone())),
         });
-        match call.turn.limits.tool_result_bytes {
-            Some(max) if !keep_whole => output.capped(max),
-            Some(_) | None => output,
-        }
     }
 
-    fn fail(&self, error: ErrorInfo) {
+    pub fn fail(&self, error: ErrorInfo) {
         self.end();
-        self.0.turn.emit(EventBody::ToolFailed {
-            call: self.0.info(),
-            duration_ms: self.0.elapsed_ms(),
-            error,
-        });
+        self.0.turn.emit(EventBody::ToolFailed { call: self.0.info(), duration_ms: self.0.elapsed_ms(), error });
     }
 
     fn end(&self) {
         let call = &self.0;
         assert!(!call.ended.replace(true), "a call ends once: {} ended twice", call.id);
-        crate::kernel::progress::flush(call);
-        call.turn.port.calls.borrow_mut().remove(&call.key);
-        if call.tool().delegation.is_some() && call.tool().prepares {
+        progress::flush(call);
+        // Where the body may run more than once, or not at all, the host kept what it prepared.
+        if call.tool().prepares && (call.tool().delegation.is_some() || call.turn.hooks.wrap_tool) {
             call.turn.port.say(&Command::Release { key: call.key });
         }
     }
@@ -337,73 +173,15 @@ impl Drop for StartedCall {
         if self.0.ended.get() {
             return;
         }
-        let cut = self.0.turn.cut();
-        let message = format!("parent settled: {cut}; whether the call took effect is unknown");
-        self.fail(ErrorInfo {
-            code: cut.code(),
-            message,
-        });
+        self.fail(dropped(&self.0.turn));
     }
 }
 
-/// A reserved slot of the tool-call budget; given back unless it is kept.
-struct Slot<'a> {
-    turn: &'a Turn,
-    kept: Cell<bool>,
-}
-
-impl<'a> Slot<'a> {
-    fn reserve(turn: &'a Turn) -> Result<Self, Refusal> {
-        if !turn.meter.reserve_tool_call(&turn.budget) {
-            let max = turn.budget.tool_calls_max();
-            turn.reached(LimitName::ToolCalls, max.into());
-            return Err(Refusal::ToolCallsSpent { max });
-        }
-        if let Some(Err(TreeLimit { what, max })) = turn.tree_meter.as_ref().map(|meter| meter.reserve_tool_call()) {
-            turn.meter.release_tool_call();
-            turn.reached(LimitName::Tree, max);
-            return Err(Refusal::TreeSpent { what, max });
-        }
-        Ok(Self {
-            turn,
-            kept: Cell::new(false),
-        })
-    }
-
-    fn keep(&self) {
-        self.kept.set(true);
-    }
-}
-
-impl Drop for Slot<'_> {
-    fn drop(&mut self) {
-        if self.kept.get() {
-            return;
-        }
-        self.turn.meter.release_tool_call();
-        if let Some(meter) = &self.turn.tree_meter {
-            meter.release_tool_call();
-        }
-    }
-}
-
-/// What the host keeps for a prepared call; forgotten when the call is refused.
-struct Release<'a> {
-    turn: &'a Turn,
-    key: CallKey,
-    needed: bool,
-}
-
-impl Release<'_> {
-    fn keep(mut self) {
-        self.needed = false;
-    }
-}
-
-impl Drop for Release<'_> {
-    fn drop(&mut self) {
-        if self.needed {
-            self.turn.port.say(&Command::Release { key: self.key });
-        }
-    }
+/// What everybody is told of a call that was dropped before it settled (D-12).
+pub fn dropped(turn: &Turn) -> ErrorInfo {
+    let (code, why) = match turn.interruption() {
+        Some(cut) => (cut.code(), cut.to_string()),
+        None => ("TOOL_FAILED", "nobody waits for the call any longer".to_owned()),
+    };
+    ErrorInfo::new(code, &format!("parent settled: {why}; whether the call took effect is unknown"))
 }

@@ -28,11 +28,7 @@ pub struct Contract {
 impl Contract {
     pub fn new(spec: &ContractSpec, agent: &AgentSpec) -> Self {
         let submit_id = format!("submit_{}", agent.emits[spec.part].name);
-        Self {
-            part: spec.part,
-            nudges: spec.nudges,
-            submit_id,
-        }
+        Self { part: spec.part, nudges: spec.nudges, submit_id }
     }
 }
 
@@ -49,11 +45,7 @@ pub async fn submit(turn: &Rc<Turn>, contract: &Contract, call: &RequestedCall) 
     };
     match check(turn, contract.part, &call.arguments).await {
         Ok(value) => {
-            let accepted = EmittedPart {
-                part: Rc::clone(&part.name),
-                value,
-                persist: part.persist,
-            };
+            let accepted = EmittedPart { part: Rc::clone(&part.name), value, persist: part.persist };
             turn.emit(EventBody::PartEmitted {
                 part: Rc::clone(&part.name),
                 value: Rc::clone(&accepted.value),
@@ -68,17 +60,13 @@ pub async fn submit(turn: &Rc<Turn>, contract: &Contract, call: &RequestedCall) 
             Output::Json(RawValue::from_string(r#"{"ok":true}"#.to_owned()).expect("a literal"))
         }
         Err(issues) => {
-            let text = format!(
-                "the deliverable '{}' is not valid:\n{}",
-                part.name,
-                schema::render(&issues)
-            );
+            let text = format!("the deliverable '{}' is not valid:\n{}", part.name, schema::render(&issues));
             let mut progressed = turn.progressed.borrow_mut();
             if turn.port.options.capture_tool_io {
-                progressed.submits.rejected.push(Rejected {
-                    payload: payload(&call.arguments),
-                    issues: issues.clone(),
-                });
+                progressed
+                    .submits
+                    .rejected
+                    .push(Rejected { payload: payload(&call.arguments), issues: issues.clone() });
             }
             progressed.submits.last_issues = issues;
             Output::ErrorText(text)
@@ -98,40 +86,23 @@ pub fn nudge(turn: &Turn) -> Result<(), Failure> {
     }
     let part = &turn.agent().emits[contract.part].name;
     let issues = turn.progressed.borrow().submits.last_issues.clone();
-    let mut text = format!(
-        "Finish by calling the tool '{}' with your '{part}'.",
-        contract.submit_id
-    );
+    let mut text = format!("Finish by calling the tool '{}' with your '{part}'.", contract.submit_id);
     if !issues.is_empty() {
         text.push_str(" The last one was not valid:\n");
         text.push_str(&schema::render(&issues));
     }
     turn.transcript.borrow_mut().push("user", &text);
-    turn.charge(&Usage {
-        nudges: 1,
-        ..Usage::default()
-    });
-    turn.emit(EventBody::NudgeSent {
-        nudge: sent + 1,
-        part: Rc::clone(part),
-        issues,
-    });
+    turn.charge(&Usage { nudges: 1, ..Usage::default() });
+    turn.emit(EventBody::NudgeSent { nudge: sent + 1, part: Rc::clone(part), issues });
     Ok(())
 }
 
 /// Why a turn that is over did not fulfil its contract.
 pub fn unfulfilled(turn: &Turn) -> Failure {
-    let contract = turn
-        .contract
-        .as_ref()
-        .expect("only a turn with a contract can leave it unfulfilled");
+    let contract = turn.contract.as_ref().expect("only a turn with a contract can leave it unfulfilled");
     let part = turn.agent().emits[contract.part].name.to_string();
     let issues = turn.progressed.borrow().submits.last_issues.clone();
-    if issues.is_empty() {
-        Failure::DeliverableMissing { part }
-    } else {
-        Failure::DeliverableInvalid { part, issues }
-    }
+    if issues.is_empty() { Failure::DeliverableMissing { part } } else { Failure::DeliverableInvalid { part, issues } }
 }
 
 async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Result<Rc<RawValue>, Issues> {
@@ -145,12 +116,7 @@ async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Res
     if !part.standard {
         return Ok(submitted.into());
     }
-    let command = |id| Command::PreparePart {
-        id,
-        turn_id: turn.id(),
-        part: part_index,
-        value: &submitted,
-    };
+    let command = |id| Command::PreparePart { id, turn_id: turn.id(), part: part_index, value: &submitted };
     match turn.port.ask(turn, command).read().await {
         PartAnswer::Ok { value } => Ok(value.unwrap_or(submitted).into()),
         PartAnswer::Invalid(issues) => Err(issues),

@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::call::Call;
 use crate::kernel::contract::Contract;
-use crate::kernel::event::{CallInfo, EventBody, Progress};
+use crate::kernel::event::{EventBody, Progress};
 use crate::kernel::id::TurnId;
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::protocol::{Answer, Command};
@@ -54,8 +54,12 @@ struct Failed<'a> {
 ///
 /// # Errors
 /// The last attempt failed and the connection says `onError: "fail"`.
-pub async fn run(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Delegated, Failure> {
-    let brief = match brief(call, connection).await {
+pub async fn run(
+    call: &Rc<Call>,
+    connection: &DelegationSpec,
+    rewritten: Option<&RawValue>,
+) -> Result<Delegated, Failure> {
+    let brief = match brief(call, connection, rewritten.unwrap_or(&call.arguments)).await {
         Ok(brief) => brief,
         Err(message) => return Err(Failure::Instructions { message }),
     };
@@ -87,26 +91,17 @@ pub fn forward(child: &Turn, body: &EventBody) {
         return;
     };
     let progress = |progress: Progress| EventBody::ToolProgress {
-        call: CallInfo {
-            call_id: origin.call_id.clone(),
-            tool_id: Rc::clone(&origin.tool_id),
-            parent_call_id: None,
-        },
+        call: origin.call.clone(),
         progress,
         forwarded_from: Some(child.id().clone()),
     };
-    if let EventBody::PartEmitted {
-        part,
-        value,
-        forwarded_from: None,
-        ..
-    } = body
+    if let EventBody::PartEmitted { part, value, forwarded_from: None, .. } = body
         && origin.forward.parts.iter().any(|name| **name == **part)
     {
         caller.emit(EventBody::PartEmitted {
             part: Rc::clone(part),
             value: Rc::clone(value),
-            call_id: Some(origin.call_id.clone()),
+            call_id: Some(origin.call.call_id.clone()),
             forwarded_from: Some(child.id().clone()),
         });
     }
@@ -116,47 +111,31 @@ pub fn forward(child: &Turn, body: &EventBody) {
     if let EventBody::StepStarted { step, .. } = body {
         let total = child.budget.steps_max();
         let message = Some(format!("{} step {step}", child.header.agent_id));
-        caller.emit(progress(Progress {
-            message,
-            done: Some((*step).into()),
-            total: Some(total.into()),
-        }));
+        caller.emit(progress(Progress { message, done: Some((*step).into()), total: Some(total.into()) }));
     }
-    if let EventBody::ToolProgress {
-        progress: reported,
-        forwarded_from: None,
-        ..
-    } = body
-    {
+    if let EventBody::ToolProgress { progress: reported, forwarded_from: None, .. } = body {
         caller.emit(progress(reported.clone()));
     }
 }
 
 /// The content of the child's first message.
-async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawValue>, String> {
+async fn brief(call: &Rc<Call>, connection: &DelegationSpec, arguments: &RawValue) -> Result<Box<RawValue>, String> {
     #[derive(Deserialize)]
     struct Input {
         brief: Option<Box<RawValue>>,
     }
     let turn = &call.turn;
     if connection.briefs {
-        let command = |id| Command::Brief {
-            id,
-            turn_id: turn.id(),
-            key: call.key,
-            tool: call.tool_index,
-            args: &call.arguments,
-        };
+        let command =
+            |id| Command::Brief { id, turn_id: turn.id(), key: call.key, tool: call.tool_index, args: arguments };
         return match turn.port.ask(turn, command).read().await {
             Answer::Ok(content) => Ok(content),
             Answer::Thrown(thrown) => Err(thrown.message.0),
         };
     }
-    let given = serde_json::from_str::<Input>(call.arguments.get())
-        .ok()
-        .and_then(|input| input.brief);
+    let given = serde_json::from_str::<Input>(arguments.get()).ok().and_then(|input| input.brief);
     let text = given.filter(|brief| text::read(brief.get()).is_some());
-    Ok(text.unwrap_or_else(|| to_raw_value(call.arguments.get()).expect("a string always serialises")))
+    Ok(text.unwrap_or_else(|| to_raw_value(arguments.get()).expect("a string always serialises")))
 }
 
 fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, attempt: u32) -> Rc<Turn> {
@@ -172,13 +151,7 @@ fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, atte
         agent_index: connection.agent,
         turn_id: caller.next_child_id(),
         parent: Some(Rc::clone(caller)),
-        origin: Some(Origin {
-            call_id: call.id.clone(),
-            tool_id: Rc::clone(&call.tool().id),
-            key: call.key,
-            attempt,
-            forward: connection.forward.clone(),
-        }),
+        origin: Some(Origin { call: call.info(), key: call.key, attempt, forward: connection.forward.clone() }),
         tree: Rc::clone(&caller.tree),
         messages: vec![message("user", &brief)],
         input: brief,
@@ -191,17 +164,15 @@ fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, atte
         deadline,
         ceiling,
         access: caller.access.child(connection.narrow.as_deref(), &agent.grants),
-        contract: connection
-            .contract
-            .as_ref()
-            .map(|contract| Contract::new(contract, agent)),
+        may_wait_for_humans: caller.may_wait_for_humans && call.parent.is_none(),
+        contract: connection.contract.as_ref().map(|contract| Contract::new(contract, agent)),
     })
 }
 
 /// The child's own time, within what its caller has left (NT-22).
 fn deadline(caller: &Turn, own_ms: Option<f64>) -> (Option<Moment>, Ceiling) {
     let own = own_ms.map(|ms| caller.port.now().after_ms(ms));
-    match (own, caller.deadline) {
+    match (own, caller.deadline()) {
         (Some(own), Some(callers)) if callers < own => (Some(callers), Ceiling::Caller),
         (None, Some(callers)) => (Some(callers), Ceiling::Caller),
         (own, _) => (own, Ceiling::Own),
@@ -212,11 +183,7 @@ fn completed(child: &Turn) -> Delegated {
     let progressed = child.progressed.borrow();
     let deliverable = progressed.deliverable.as_deref();
     let has_contract = child.contract.is_some();
-    assert_eq!(
-        deliverable.is_some(),
-        has_contract,
-        "a completed contract has its deliverable"
-    );
+    assert_eq!(deliverable.is_some(), has_contract, "a completed contract has its deliverable");
     let result = Completed {
         ok: true,
         deliverable,
@@ -230,19 +197,10 @@ fn completed(child: &Turn) -> Delegated {
 
 fn failed(call: &Call, connection: &DelegationSpec, child: &Turn, cause: Cause) -> Result<Delegated, Failure> {
     match connection.on_error {
-        OnError::Fail => Err(Failure::ChildFailed {
-            tool: call.tool().id.to_string(),
-            cause: Box::new(cause),
-        }),
+        OnError::Fail => Err(Failure::ChildFailed { tool: call.tool().id.to_string(), cause: Box::new(cause) }),
         OnError::Feedback => {
-            let result = Failed {
-                ok: false,
-                cause: &cause,
-                turn_id: child.id(),
-            };
-            Ok(Delegated::Failed(
-                to_raw_value(&result).expect("a cause is plain data: it always serialises"),
-            ))
+            let result = Failed { ok: false, cause: &cause, turn_id: child.id() };
+            Ok(Delegated::Failed(to_raw_value(&result).expect("a cause is plain data: it always serialises")))
         }
     }
 }

@@ -19,9 +19,5 @@ pub fn emit(call: &Call, part_index: usize, value: Box<RawValue>) {
         call_id: Some(call.id.clone()),
         forwarded_from: None,
     });
-    turn.progressed.borrow_mut().parts.push(EmittedPart {
-        part: Rc::clone(&part.name),
-        value,
-        persist: part.persist,
-    });
+    turn.progressed.borrow_mut().parts.push(EmittedPart { part: Rc::clone(&part.name), value, persist: part.persist });
 }

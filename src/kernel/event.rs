@@ -1,11 +1,13 @@
 //! What a turn tells. Each turn keeps its own events; `seq` counts over the whole tree, so a turn's events are strictly
 //! increasing and a tree's can be merged.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::kernel::approval::Pending;
 use crate::kernel::id::{CallId, TurnId};
 use crate::kernel::outcome::Cause;
 use crate::kernel::schema::Issues;
@@ -53,12 +55,7 @@ pub enum EventBody {
     #[serde(rename = "step.started")]
     StepStarted { step: u32, attempt: u32 },
     #[serde(rename = "text.delta")]
-    TextDelta {
-        step: u32,
-        attempt: u32,
-        kind: DeltaKind,
-        text: String,
-    },
+    TextDelta { step: u32, attempt: u32, kind: DeltaKind, text: String },
     #[serde(rename = "step.restarted")]
     StepRestarted { step: u32, attempt: u32, reason: ErrorInfo },
     #[serde(rename = "step.completed")]
@@ -133,12 +130,13 @@ pub enum EventBody {
     #[serde(rename = "limit.reached")]
     LimitReached { limit: LimitName, max: f64 },
     #[serde(rename = "turn.retried")]
-    TurnRetried {
-        attempt: u32,
-        call_id: CallId,
-        failed_turn_id: TurnId,
-        cause: Cause,
-    },
+    TurnRetried { attempt: u32, call_id: CallId, failed_turn_id: TurnId, cause: Cause },
+    #[serde(rename = "approval.requested")]
+    ApprovalRequested { pending: Pending },
+    #[serde(rename = "turn.suspended")]
+    TurnSuspended { pending: Vec<Pending> },
+    #[serde(rename = "turn.resumed")]
+    TurnResumed {},
     #[serde(rename = "turn.completed")]
     TurnCompleted {
         #[serde(skip_serializing_if = "is_false")]
@@ -163,8 +161,14 @@ pub struct CallInfo {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct ErrorInfo {
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     pub message: String,
+}
+
+impl ErrorInfo {
+    pub fn new(code: &'static str, message: &str) -> Self {
+        Self { code: code.into(), message: message.to_owned() }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, serde::Deserialize)]

@@ -17,17 +17,12 @@ impl TurnId {
 
     /// This turn is `ancestor`, or one of its descendants.
     pub fn is_within(&self, ancestor: &Self) -> bool {
-        self.0
-            .strip_prefix(&*ancestor.0)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        self.0.strip_prefix(&*ancestor.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
     /// The `n` of `<parent>.<n>`; 0 for a root.
     pub fn number(&self) -> u32 {
-        self.0
-            .rsplit_once('.')
-            .and_then(|(_, number)| number.parse().ok())
-            .unwrap_or(0)
+        self.0.rsplit_once('.').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
     }
 
     pub fn as_str(&self) -> &str {
@@ -46,6 +41,11 @@ impl From<String> for TurnId {
 pub struct CallId(Rc<str>);
 
 impl CallId {
+    /// The `n`th nested call of this call: `<parent>/<n>`.
+    pub fn nested(&self, number: u32) -> Self {
+        Self(format!("{}/{number}", self.0).into())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -8,11 +8,7 @@ use crate::kernel::call::Call;
 /// Lowercase hex SHA-256 of the turn, the call, and the hash of tool and arguments.
 pub fn key(call: &Call) -> String {
     let mut hash = Sha256::new();
-    for field in [
-        call.turn.id().as_str(),
-        call.id.as_str(),
-        &arguments_hash(&call.tool().id, call.arguments.get()),
-    ] {
+    for field in [call.turn.id().as_str(), call.id.as_str(), &arguments_hash(&call.tool().id, call.arguments.get())] {
         hash.update(field);
         hash.update([0]);
     }

@@ -11,6 +11,9 @@ pub struct Limits {
     pub stream_idle_timeout_ms: Option<f64>,
     pub tool_result_bytes: Option<usize>,
     pub max_depth: Option<u32>,
+    pub max_nested_depth: Option<u32>,
+    pub max_tool_concurrency: Option<u32>,
+    pub hook_timeout_ms: Option<f64>,
     pub max_model_retries: Option<u32>,
     pub behavior: Option<LimitBehavior>,
     pub invalid_args: Option<InvalidArgs>,
@@ -65,6 +68,7 @@ pub struct TreeCeilings {
 impl Limits {
     pub const MAX_DEPTH: u32 = 8;
     pub const MAX_MODEL_RETRIES: u32 = 3;
+    pub const HOOK_TIMEOUT_MS: f64 = 30_000.0;
     pub const STREAM_IDLE_TIMEOUT_MS: f64 = 120_000.0;
 
     /// This set of options over `weaker`, field by field.
@@ -75,6 +79,9 @@ impl Limits {
             stream_idle_timeout_ms: self.stream_idle_timeout_ms.or(weaker.stream_idle_timeout_ms),
             tool_result_bytes: self.tool_result_bytes.or(weaker.tool_result_bytes),
             max_depth: self.max_depth.or(weaker.max_depth),
+            max_nested_depth: self.max_nested_depth.or(weaker.max_nested_depth),
+            max_tool_concurrency: self.max_tool_concurrency.or(weaker.max_tool_concurrency),
+            hook_timeout_ms: self.hook_timeout_ms.or(weaker.hook_timeout_ms),
             max_model_retries: self.max_model_retries.or(weaker.max_model_retries),
             behavior: self.behavior.or(weaker.behavior),
             invalid_args: self.invalid_args.or(weaker.invalid_args),
@@ -88,7 +95,8 @@ impl Limits {
     pub fn child(&self, own: &Self, keel: &Self) -> Self {
         let wanted = own.over(keel);
         Self {
-            max_depth: lower(self.max_depth, own.max_depth),
+            max_depth: lower(Some(self.max_depth()), own.max_depth),
+            max_nested_depth: lower(Some(self.max_nested_depth()), own.max_nested_depth),
             tree: own.tree,
             ..wanted
         }
@@ -96,6 +104,14 @@ impl Limits {
 
     pub fn max_depth(&self) -> u32 {
         self.max_depth.unwrap_or(Self::MAX_DEPTH)
+    }
+
+    pub fn max_nested_depth(&self) -> u32 {
+        self.max_nested_depth.unwrap_or(0)
+    }
+
+    pub fn hook_timeout_ms(&self) -> f64 {
+        self.hook_timeout_ms.unwrap_or(Self::HOOK_TIMEOUT_MS)
     }
 
     pub fn max_model_retries(&self) -> u32 {

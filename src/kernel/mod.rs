@@ -8,17 +8,29 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod admission;
+pub mod approval;
 pub mod arguments;
 pub mod backoff;
+pub mod body;
 pub mod budget;
 pub mod call;
+pub mod call_view;
 pub mod contract;
 pub mod delegation;
 pub mod emission;
 pub mod event;
+pub mod execution;
+pub mod gate;
+pub mod hooks;
 pub mod id;
 pub mod idempotency;
+pub mod injection;
+pub mod issued;
+pub mod ledger;
 pub mod limits;
+pub mod mailbox;
+pub mod nested;
 pub mod normalize;
 pub mod outcome;
 pub mod port;
@@ -26,12 +38,16 @@ pub mod progress;
 pub mod protocol;
 pub mod record;
 pub mod refusal;
+pub mod refusal_cap;
 pub mod reply;
 pub mod schema;
+pub mod slots;
 pub mod spec;
 pub mod step;
 pub mod step_calls;
 pub mod stop;
+pub mod summary;
+pub mod suspension;
 pub mod text;
 pub mod time;
 pub mod transcript;
@@ -45,9 +61,12 @@ use std::rc::Rc;
 use async_executor::LocalExecutor;
 
 use crate::kernel::access::Access;
+use crate::kernel::body::{Body, Letter};
 use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::contract::Contract;
-use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::execution::Next;
+use crate::kernel::id::{EffectId, TurnId};
+use crate::kernel::nested::NestedRequest;
 use crate::kernel::port::Port;
 use crate::kernel::protocol::{Command, Input, KeelOptions, Start};
 use crate::kernel::record::ClosedTurn;
@@ -63,10 +82,7 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn new(options: KeelOptions) -> Self {
-        Self {
-            executor: LocalExecutor::new(),
-            port: Rc::new(Port::new(options)),
-        }
+        Self { executor: LocalExecutor::new(), port: Rc::new(Port::new(options)) }
     }
 
     /// Opens a root turn.
@@ -92,39 +108,48 @@ impl Kernel {
         self.arrive(now);
         match input {
             Input::Tick => {}
-            Input::Delta {
-                id,
-                turn_id,
-                kind,
-                text,
-            } => {
+            Input::Delta { id, turn_id, kind, text } => {
                 if let Some(turn) = self.turn(&turn_id) {
                     step::delta(&turn, id, kind, text);
                 }
             }
-            Input::Stop {
-                turn_id,
-                subtree,
-                reason,
-            } => {
+            Input::Stop { turn_id, subtree, reason } => {
                 let root = |turn: Rc<Turn>| self.turn(&turn.header.root_turn_id);
-                let target = self
-                    .turn(&turn_id)
-                    .and_then(|turn| if subtree { Some(turn) } else { root(turn) });
+                let target = self.turn(&turn_id).and_then(|turn| if subtree { Some(turn) } else { root(turn) });
                 if let Some(turn) = target {
                     turn.stop(reason);
                 }
             }
-            Input::Emit { key, part, value } => {
-                let call = self.port.calls.borrow().get(&key).cloned();
-                if let Some(call) = call {
-                    emission::emit(&call, part, value);
+            Input::Emit { id, part, value } => {
+                if let Some(body) = self.body(id) {
+                    emission::emit(&body.call, part, value);
                 }
             }
-            Input::Progress { key, progress } => {
-                let call = self.port.calls.borrow().get(&key).cloned();
-                if let Some(call) = call {
-                    progress::report(&call, progress);
+            Input::Progress { id, progress } => {
+                if let Some(body) = self.body(id) {
+                    progress::report(&body.call, progress);
+                }
+            }
+            Input::CallTool { id, request, tool, args, broken } => {
+                if let Some(body) = self.body(id) {
+                    let arguments = nested::arguments(args, broken.map(|broken| broken.0));
+                    body.letters.put(Letter::Call(NestedRequest { request, tool: tool.0, arguments }));
+                }
+            }
+            Input::Abandon { id, request } => {
+                if let Some(body) = self.body(id) {
+                    body.letters.put(Letter::Abandon { request });
+                }
+            }
+            Input::Next { id, request, args } => {
+                let onion = self.port.onions.borrow().get(&id).cloned();
+                if let Some(requests) = onion {
+                    requests.put(Next { request, arguments: args });
+                }
+            }
+            Input::Resume { turn_id, decisions } => {
+                if let Some(root) = self.turn(&turn_id) {
+                    suspension::resume(&self.port, &root, decisions);
                 }
             }
         }
@@ -151,8 +176,12 @@ impl Kernel {
     }
 
     /// The idempotency key of a call whose body runs.
-    pub fn idempotency_key(&self, key: CallKey) -> Option<String> {
-        self.port.calls.borrow().get(&key).map(|call| idempotency::key(call))
+    pub fn idempotency_key(&self, id: EffectId) -> Option<String> {
+        self.body(id).map(|body| idempotency::key(&body.call))
+    }
+
+    fn body(&self, id: EffectId) -> Option<Rc<Body>> {
+        self.port.bodies.borrow().get(&id).cloned()
     }
 
     /// Time enters here: whatever is due by `now` happens before the input itself.
@@ -166,6 +195,8 @@ impl Kernel {
     }
 
     fn drain(&self) {
+        self.run_ready();
+        suspension::settle(&self.port);
         self.run_ready();
         let wake = self.port.timers.borrow_mut().to_announce();
         if let Some(at) = wake {
@@ -188,7 +219,13 @@ impl Kernel {
             turn_id: start.turn_id,
             parent: None,
             origin: None,
-            tree: Rc::new(Tree::new(start.wall_offset_ms, start.stream)),
+            tree: Rc::new(Tree::new(
+                start.wall_offset_ms,
+                start.stream,
+                limits.max_tool_concurrency,
+                self.port.options.hooks.and(start.hooks),
+            )),
+            may_wait_for_humans: true,
             input: start.input,
             messages: start.messages,
             deadline: budget.time_ms.map(|ms| self.port.now().after_ms(ms)),

@@ -17,6 +17,7 @@ pub enum Outcome {
     Failed {
         cause: Cause,
     },
+
     /// The reason as the host gave it, any JSON.
     Stopped {
         reason: Box<RawValue>,
@@ -36,6 +37,7 @@ pub enum CauseCode {
     DeliverableMissing,
     DeliverableInvalid,
     ModelError,
+    RepeatedCall,
     ChildFailed,
     AccessDenied,
     Stopped,
@@ -107,6 +109,8 @@ pub enum Failure {
     DeliverableInvalid { part: String, issues: Issues },
     #[error("the model call failed: {message}")]
     Model { message: String },
+    #[error("repeated the same call to '{tool}' too often")]
+    RepeatedCall { tool: String },
     #[error("the child called by '{tool}' failed: {}", .cause.message)]
     ChildFailed { tool: String, cause: Box<Cause> },
     #[error("may not read the source '{source_id}'")]
@@ -133,6 +137,7 @@ impl Failure {
             Self::DeliverableMissing { .. } => CauseCode::DeliverableMissing,
             Self::DeliverableInvalid { .. } => CauseCode::DeliverableInvalid,
             Self::Model { .. } => CauseCode::ModelError,
+            Self::RepeatedCall { .. } => CauseCode::RepeatedCall,
             Self::ChildFailed { .. } => CauseCode::ChildFailed,
             Self::AccessDenied { .. } => CauseCode::AccessDenied,
             Self::ParentEnded => CauseCode::ParentEnded,
@@ -162,6 +167,7 @@ impl Failure {
             Self::ChildFailed { cause: child, .. } => cause.cause = Some(child),
             Self::DeliverableMissing { .. }
             | Self::Model { .. }
+            | Self::RepeatedCall { .. }
             | Self::AccessDenied { .. }
             | Self::ParentEnded
             | Self::Instructions { .. }

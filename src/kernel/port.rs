@@ -11,8 +11,10 @@ use std::task::{Context, Poll};
 use futures_channel::oneshot;
 use serde::de::DeserializeOwned;
 
-use crate::kernel::call::Call;
+use crate::kernel::body::Body;
+use crate::kernel::execution::Next;
 use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::mailbox::Mailbox;
 use crate::kernel::protocol::{Command, KeelOptions};
 use crate::kernel::record::ClosedTurn;
 use crate::kernel::stop::Cut;
@@ -31,18 +33,19 @@ pub struct Port {
     pending: RefCell<BTreeMap<EffectId, oneshot::Sender<String>>>,
     /// Every turn that is not over.
     pub turns: RefCell<BTreeMap<TurnId, Rc<Turn>>>,
-    /// Every call whose body runs.
-    pub calls: RefCell<BTreeMap<CallKey, Rc<Call>>>,
+    /// Every body that runs, by the command that runs it.
+    pub bodies: RefCell<BTreeMap<EffectId, Rc<Body>>>,
+    /// The `next()` requests of every call whose wrap layers run.
+    pub onions: RefCell<BTreeMap<EffectId, Rc<Mailbox<Next>>>>,
+    /// How many calls wait for a human.
+    pub waiting: Cell<u32>,
     /// Turns that ended and that the record store has not taken yet.
     pub closed: RefCell<Vec<ClosedTurn>>,
 }
 
 impl Port {
     pub fn new(options: KeelOptions) -> Self {
-        Self {
-            options,
-            ..Self::default()
-        }
+        Self { options, ..Self::default() }
     }
 
     pub fn now(&self) -> Moment {
@@ -69,11 +72,8 @@ impl Port {
         let (sender, receiver) = oneshot::channel();
         self.pending.borrow_mut().insert(id, sender);
         self.say(&command(id));
-        Effect {
-            id,
-            turn: Rc::clone(turn),
-            receiver,
-        }
+        turn.busy.set(turn.busy.get() + 1);
+        Effect { id, turn: Rc::clone(turn), receiver }
     }
 
     /// Delivers an answer; one that nobody waits for any longer is dropped.
@@ -121,11 +121,7 @@ impl Effect {
         let port = &self.turn.port;
         if port.pending.borrow_mut().remove(&self.id).is_some() {
             let cut = cut();
-            port.say(&Command::Cancel {
-                id: self.id,
-                code: cut.code(),
-                message: &cut.to_string(),
-            });
+            port.say(&Command::Cancel { id: self.id, code: cut.code(), message: &cut.to_string() });
         }
     }
 
@@ -153,5 +149,6 @@ impl Future for Effect {
 impl Drop for Effect {
     fn drop(&mut self) {
         self.withdraw(|| self.turn.cut());
+        self.turn.busy.set(self.turn.busy.get() - 1);
     }
 }

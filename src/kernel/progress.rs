@@ -40,9 +40,5 @@ pub fn flush(call: &Call) {
 }
 
 fn send(call: &Call, progress: Progress) {
-    call.turn.emit(EventBody::ToolProgress {
-        call: call.info(),
-        progress,
-        forwarded_from: None,
-    });
+    call.turn.emit(EventBody::ToolProgress { call: call.info(), progress, forwarded_from: None });
 }

@@ -1,17 +1,24 @@
 //! Everything that crosses the boundary, as JSON text. Commands go out, each that has an `id` is answered once; answers
 //! and inputs come in. Payloads travel as raw JSON, byte for byte (D-25).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::kernel::approval::{Decision, Pending};
 use crate::kernel::budget::Budget;
-use crate::kernel::event::{DeltaKind, EventView, Progress};
+use crate::kernel::call_view::{CallView, ResultView};
+use crate::kernel::event::{DeltaKind, ErrorInfo, EventView, Progress};
+use crate::kernel::hooks::HookFlags;
 use crate::kernel::id::{CallId, CallKey, EffectId, TurnId};
+use crate::kernel::ledger::{LedgerEntry, OnStartFailure};
 use crate::kernel::limits::Limits;
 use crate::kernel::record::TurnResult;
 use crate::kernel::schema::Issues;
 use crate::kernel::spec::ContractSpec;
-use crate::kernel::text::Text;
+use crate::kernel::text::{self, Text};
+use crate::kernel::transcript::Output;
 use crate::kernel::usage::Usage;
 
 /// What the kernel asks of the host, or tells it.
@@ -37,24 +44,29 @@ pub enum Command<'a> {
     /// A child turn is over.
     Close { turn_id: &'a TurnId },
     /// A root turn is over: append the messages and hand out the result.
-    Settled {
-        turn_id: &'a TurnId,
-        append: &'a [Box<RawValue>],
-        result: &'a TurnResult<'a>,
-    },
+    Settled { turn_id: &'a TurnId, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> },
     /// Produce the instructions, from these sources and the agent's own. Answer: [`Answer`] of a text.
-    Instructions {
-        id: EffectId,
-        turn_id: &'a TurnId,
-        sources: &'a [usize],
-    },
+    Instructions { id: EffectId, turn_id: &'a TurnId, sources: &'a [usize] },
     /// Ask the predicate of a tool or a source. Answer: [`Answer`] of a boolean.
-    Access {
+    Access { id: EffectId, turn_id: &'a TurnId, tool: Option<usize>, source: Option<usize> },
+    /// A root turn stands still until a human decides: hand out the result so far.
+    Suspended { turn_id: &'a TurnId, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> },
+    /// Run the hooks of a stage in order, until one refuses. Answer: [`HookAnswer`].
+    Hooks {
         id: EffectId,
         turn_id: &'a TurnId,
-        tool: Option<usize>,
-        source: Option<usize>,
+        stage: Stage,
+        call: Option<&'a CallView<'a>>,
+        result: Option<&'a ResultView<'a>>,
     },
+    /// Ask `security.authorizeTool`. Answer: [`AuthorizeAnswer`].
+    Authorize { id: EffectId, turn_id: &'a TurnId, call: CallView<'a> },
+    /// Ask `approve`. Answer: [`ApproveAnswer`].
+    Approve { id: EffectId, turn_id: &'a TurnId, pending: &'a Pending },
+    /// Get the values that the host injects. Answer: [`Answer`] of an object.
+    Inject { id: EffectId, turn_id: &'a TurnId, call: CallView<'a> },
+    /// Write to the effect ledger, or ask it. Answer: [`Answer`] of nothing, or of call ids.
+    Ledger { id: EffectId, turn_id: &'a TurnId, entry: &'a LedgerEntry<'a> },
     /// Append the messages and call the model. Answer: [`ModelAnswer`].
     Model {
         id: EffectId,
@@ -66,27 +78,28 @@ pub enum Command<'a> {
         stream: bool,
     },
     /// Check arguments by the tool's Standard Schema and keep what it returns for the body. Answer: [`PrepareAnswer`].
-    Prepare {
-        id: EffectId,
-        turn_id: &'a TurnId,
-        key: CallKey,
-        tool: usize,
-        args: &'a RawValue,
-    },
+    Prepare { id: EffectId, turn_id: &'a TurnId, key: CallKey, tool: usize, args: &'a RawValue },
     /// Check a part's value by its Standard Schema. Answer: [`PartAnswer`].
-    PreparePart {
-        id: EffectId,
-        turn_id: &'a TurnId,
-        part: usize,
-        value: &'a RawValue,
-    },
+    PreparePart { id: EffectId, turn_id: &'a TurnId, part: usize, value: &'a RawValue },
     /// Make the brief of a child turn from the prepared input. Answer: [`Answer`] of a user message's content.
-    Brief {
+    Brief { id: EffectId, turn_id: &'a TurnId, key: CallKey, tool: usize, args: &'a RawValue },
+    /// Run a call's wrap layers; their `next()` comes back as [`Input::Next`]. Answer: [`CallAnswer`].
+    Wrap { id: EffectId, turn_id: &'a TurnId, key: CallKey, call: CallView<'a> },
+    /// What a `next()` of the wrap `id` resolves with, or rejects with.
+    NextResult {
         id: EffectId,
-        turn_id: &'a TurnId,
-        key: CallKey,
-        tool: usize,
-        args: &'a RawValue,
+        request: u32,
+        result: Option<ResultView<'a>>,
+        error: Option<ErrorInfo>,
+        thrown_by: Option<EffectId>,
+    },
+    /// What a `callTool()` of the body `id` resolves with, or rejects with.
+    Nested {
+        id: EffectId,
+        request: u32,
+        result: Option<ResultView<'a>>,
+        error: Option<ErrorInfo>,
+        thrown_by: Option<EffectId>,
     },
     /// Run a tool's body. Answer: [`CallAnswer`].
     Call {
@@ -95,17 +108,17 @@ pub enum Command<'a> {
         key: CallKey,
         tool: usize,
         call_id: &'a CallId,
+        parent_call_id: Option<&'a CallId>,
+        level: u32,
         /// Absent when the host has prepared them.
         args: Option<&'a RawValue>,
+        /// What was prepared may be needed again.
+        keep: bool,
     },
     /// Forget what `prepare` kept: the call was refused, or its child turn is over.
     Release { key: CallKey },
     /// Nobody waits for this answer any longer: abort its signal, ignore what still comes.
-    Cancel {
-        id: EffectId,
-        code: &'static str,
-        message: &'a str,
-    },
+    Cancel { id: EffectId, code: &'static str, message: &'a str },
     /// An event of a tree that somebody listens to.
     Event { event: EventView<'a> },
     /// Call `tick` at this moment of the monotonic clock, in milliseconds.
@@ -204,6 +217,71 @@ pub struct CallResult {
     pub metadata: Option<Box<RawValue>>,
 }
 
+impl CallResult {
+    /// A tool that reports its own failure.
+    pub fn error(text: String) -> Self {
+        Self { is_error: true, text: Some(Text(text)), value: None, metadata: None }
+    }
+
+    /// The result as text: the tool's own, a string value, or the value's JSON.
+    pub fn text(&self) -> String {
+        if let Some(text) = &self.text {
+            return text.0.clone();
+        }
+        let value = self.value.as_ref().map_or("null", |value| value.get());
+        text::read(value).unwrap_or_else(|| value.to_owned())
+    }
+
+    /// What the model sees of it: the tool's text, else its value.
+    pub fn output(&self) -> Output {
+        let value = || self.value.clone().unwrap_or_else(|| RawValue::NULL.to_owned());
+        let text = self.text.as_ref().map(|text| text.0.clone()).or_else(|| text::read(value().get()));
+        match (text, self.is_error) {
+            (Some(text), false) => Output::Text(text),
+            (Some(text), true) => Output::ErrorText(text),
+            (None, false) => Output::Json(value()),
+            (None, true) => Output::ErrorJson(value()),
+        }
+    }
+}
+
+/// A stage of the middleware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stage {
+    BeforeModel,
+    AfterModel,
+    BeforeTool,
+    AfterTool,
+    CheckNestedTool,
+    ObserveNestedResult,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HookAnswer {
+    /// With the result that `afterTool` puts in place of the call's.
+    Ok(Option<CallResult>),
+    Refused(Thrown),
+    NeedsApproval,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AuthorizeAnswer {
+    Allow,
+    Deny(Option<Text>),
+    Thrown(Thrown),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ApproveAnswer {
+    Allow,
+    Deny(Text),
+    Defer,
+}
+
 /// The start of a root turn.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -222,18 +300,15 @@ pub struct Start {
     pub scopes: Vec<String>,
     /// Somebody reads the tree's events as they happen; text comes as deltas.
     pub stream: bool,
+    /// What the run's own middleware has hooks for.
+    pub hooks: HookFlags,
     /// The reason of a signal that was aborted before the start.
     pub stopped: Option<Box<RawValue>>,
 }
 
 /// What the host tells between start and end, besides answers. The tag stands first, so that bodies are read in place.
 #[derive(Deserialize)]
-#[serde(
-    tag = "type",
-    content = "body",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", content = "body", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Input {
     /// A moment has come.
     Tick,
@@ -249,14 +324,41 @@ pub enum Input {
         subtree: bool,
         reason: Box<RawValue>,
     },
-    /// A tool's `ctx.emit`: the value is validated.
+    /// The `ctx.emit` of the body `id`: the value is validated.
     Emit {
-        key: CallKey,
+        id: EffectId,
         part: usize,
         value: Box<RawValue>,
     },
-    /// A tool's `ctx.progress`.
-    Progress { key: CallKey, progress: Progress },
+    /// The `ctx.progress` of the body `id`.
+    Progress {
+        id: EffectId,
+        progress: Progress,
+    },
+    /// The `ctx.callTool` of the body `id`; `broken` says why there are no arguments.
+    CallTool {
+        id: EffectId,
+        request: u32,
+        tool: Text,
+        args: Option<Box<RawValue>>,
+        broken: Option<Text>,
+    },
+    /// A `callTool` of the body `id` is no longer waited for.
+    Abandon {
+        id: EffectId,
+        request: u32,
+    },
+    /// A `next()` of the wrap `id`; with arguments where the layer rewrote them.
+    Next {
+        id: EffectId,
+        request: u32,
+        args: Option<Box<RawValue>>,
+    },
+    /// What humans decided, by the id of what is pending.
+    Resume {
+        turn_id: TurnId,
+        decisions: BTreeMap<String, Decision>,
+    },
 }
 
 /// Options of the keel, for all its turns.
@@ -269,6 +371,33 @@ pub struct KeelOptions {
     /// Replies of models are kept in events (`capture.modelIo`).
     pub capture_model_io: bool,
     pub expose_errors: bool,
+    /// What the keel's middleware has hooks for.
+    pub hooks: HookFlags,
+    /// `security` is given.
+    pub hosted: Option<Hosted>,
+    /// `approve` is given.
+    pub approves: bool,
+    /// A ledger is given, and what a failing start does.
+    pub ledger: Option<OnStartFailure>,
     /// Finished trees kept by the in-memory store.
     pub keep_trees: Option<usize>,
+}
+
+impl KeelOptions {
+    /// Whether the host's list allows the tool (D-17).
+    pub fn allows(&self, tool: &str) -> bool {
+        let Some(Hosted { allow: Some(allow), fail_closed, .. }) = &self.hosted else { return true };
+        allow.iter().any(|allowed| allowed == tool) || (allow.is_empty() && !fail_closed)
+    }
+}
+
+/// The host's own rules for tools (`security`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hosted {
+    /// `allowTools`; an empty list allows nothing, unless the host fails open.
+    pub allow: Option<Vec<String>>,
+    pub fail_closed: bool,
+    /// `authorizeTool` is given.
+    pub authorizes: bool,
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::kernel::approval::Pending;
 use crate::kernel::budget::{Budget, Ceiling};
 use crate::kernel::event::{Event, Header, is_false};
 use crate::kernel::id::{CallId, TurnId};
@@ -72,10 +73,7 @@ impl Progressed {
     }
 
     pub fn part_views(&self) -> impl Iterator<Item = PartView<'_>> {
-        self.parts.iter().map(|part| PartView {
-            part: &part.part,
-            value: &part.value,
-        })
+        self.parts.iter().map(|part| PartView { part: &part.part, value: &part.value })
     }
 }
 
@@ -149,7 +147,7 @@ struct Used {
 #[serde(rename_all = "camelCase")]
 pub struct TurnResult<'a> {
     turn_id: &'a TurnId,
-    outcome: &'a Outcome,
+    outcome: &'a Standing<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deliverable: Option<&'a RawValue>,
     text: &'a str,
@@ -164,60 +162,85 @@ pub struct TurnResult<'a> {
     record: &'a RawValue,
 }
 
+/// What a result says of its turn: how it ended, or that it waits for humans, which is a state and never written (D-1).
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Standing<'a> {
+    Ended(&'a Outcome),
+    Suspended { status: &'static str, pending: Vec<Pending> },
+}
+
 /// Writes the record of a turn that has just ended, and tells the host.
 pub fn finish(turn: &Turn, outcome: &Outcome, events: Vec<Event>) {
     let progressed = turn.progressed.borrow();
-    let status = status_of(Some(outcome));
-    let record = serde_json::value::to_raw_value(&record_of(turn, &progressed, Some(outcome)))
+    let status = status_of(outcome);
+    let record = serde_json::value::to_raw_value(&record_of(turn, &progressed, status, Some(outcome)))
         .expect("a record is plain data: it always serialises");
+    drop(progressed);
     if turn.parent.is_some() {
         turn.port.say(&Command::Close { turn_id: turn.id() });
     } else {
-        let result = TurnResult {
-            turn_id: turn.id(),
-            outcome,
-            deliverable: matches!(outcome, Outcome::Completed)
-                .then_some(progressed.deliverable.as_deref())
-                .flatten(),
-            text: progressed.text(),
-            partial: progressed.partial,
-            empty: progressed.is_empty(),
-            finish_reason: progressed.finish_reason.as_deref(),
-            parts: progressed.part_views().collect(),
-            usage: &turn.usage.borrow(),
-            record: &record,
-        };
-        let mut transcript = turn.transcript.borrow_mut();
-        turn.port.say(&Command::Settled {
-            turn_id: turn.id(),
-            append: transcript.take_unsent(),
-            result: &result,
+        report(turn, &Standing::Ended(outcome), &record, |turn_id, append, result| Command::Settled {
+            turn_id,
+            append,
+            result,
         });
     }
     let transcript = turn.transcript.take().into_messages();
-    turn.port.closed.borrow_mut().push(ClosedTurn {
-        header: turn.header.clone(),
-        status,
+    turn.port.closed.borrow_mut().push(ClosedTurn { header: turn.header.clone(), status, record, transcript, events });
+}
+
+/// Hands the result of a root, as far as it has come, to the host.
+fn report(
+    turn: &Turn,
+    outcome: &Standing<'_>,
+    record: &RawValue,
+    command: impl for<'a> FnOnce(&'a TurnId, &'a [Box<RawValue>], &'a TurnResult<'a>) -> Command<'a>,
+) {
+    let progressed = turn.progressed.borrow();
+    let completed = matches!(outcome, Standing::Ended(Outcome::Completed));
+    let result = TurnResult {
+        turn_id: turn.id(),
+        outcome,
+        deliverable: completed.then_some(progressed.deliverable.as_deref()).flatten(),
+        text: progressed.text(),
+        partial: progressed.partial,
+        empty: completed && progressed.is_empty(),
+        finish_reason: progressed.finish_reason.as_deref(),
+        parts: progressed.part_views().collect(),
+        usage: &turn.usage.borrow(),
         record,
-        transcript,
-        events,
-    });
+    };
+    let mut transcript = turn.transcript.borrow_mut();
+    turn.port.say(&command(turn.id(), transcript.take_unsent(), &result));
+}
+
+/// Tells the host where a suspended root stands.
+pub fn report_suspended(turn: &Turn, pending: Vec<Pending>) {
+    let record = snapshot(turn);
+    let standing = Standing::Suspended { status: "suspended", pending };
+    report(turn, &standing, &record, |turn_id, append, result| Command::Suspended { turn_id, append, result });
 }
 
 /// The record of a turn that still runs, as JSON without its transcript.
 pub fn snapshot(turn: &Turn) -> Box<RawValue> {
-    serde_json::value::to_raw_value(&record_of(turn, &turn.progressed.borrow(), None))
+    serde_json::value::to_raw_value(&record_of(turn, &turn.progressed.borrow(), turn.status(), None))
         .expect("a record is plain data: it always serialises")
 }
 
-fn record_of<'a>(turn: &'a Turn, progressed: &'a Progressed, outcome: Option<&'a Outcome>) -> TurnRecord<'a> {
+fn record_of<'a>(
+    turn: &'a Turn,
+    progressed: &'a Progressed,
+    status: &'static str,
+    outcome: Option<&'a Outcome>,
+) -> TurnRecord<'a> {
     let wall = |moment: crate::kernel::time::Moment| turn.tree.wall_offset_ms + moment.as_ms();
     let now = turn.port.now();
     TurnRecord {
         header: &turn.header,
-        call_id: turn.origin.as_ref().map(|origin| &origin.call_id),
+        call_id: turn.origin.as_ref().map(|origin| &origin.call.call_id),
         attempt: turn.attempt(),
-        status: status_of(outcome),
+        status,
         outcome,
         budget: BudgetRecord {
             granted: &turn.budget,
@@ -225,7 +248,7 @@ fn record_of<'a>(turn: &'a Turn, progressed: &'a Progressed, outcome: Option<&'a
                 steps: turn.meter.steps(),
                 tool_calls: turn.meter.tool_calls(),
                 nested_calls: turn.meter.nested_calls(),
-                time_ms: now.ms_since(turn.started),
+                time_ms: turn.used_ms(),
             },
             ceiling: turn.ceiling_that_bit(),
             answer_step: progressed.answer_step,
@@ -243,19 +266,15 @@ fn record_of<'a>(turn: &'a Turn, progressed: &'a Progressed, outcome: Option<&'a
             .parts
             .iter()
             .filter(|part| part.persist == Persist::Content)
-            .map(|part| PartView {
-                part: &part.part,
-                value: &part.value,
-            })
+            .map(|part| PartView { part: &part.part, value: &part.value })
             .collect(),
     }
 }
 
-fn status_of(outcome: Option<&Outcome>) -> &'static str {
+fn status_of(outcome: &Outcome) -> &'static str {
     match outcome {
-        None => "running",
-        Some(Outcome::Completed) => "completed",
-        Some(Outcome::Failed { .. }) => "failed",
-        Some(Outcome::Stopped { .. }) => "stopped",
+        Outcome::Completed => "completed",
+        Outcome::Failed { .. } => "failed",
+        Outcome::Stopped { .. } => "stopped",
     }
 }

@@ -28,12 +28,23 @@ pub struct RequestedCall {
     pub arguments: Arguments,
 }
 
+/// What a call is given.
 pub enum Arguments {
     Json(Box<RawValue>),
     /// Not JSON: a bounded excerpt, and what is wrong with it.
     Broken {
         message: String,
     },
+}
+
+impl Arguments {
+    /// The arguments as a summary shows them.
+    pub fn shown(&self) -> &str {
+        match self {
+            Self::Json(json) => json.get(),
+            Self::Broken { message } => message,
+        }
+    }
 }
 
 /// The longest id and the most broken text that are carried along.
@@ -76,11 +87,8 @@ struct CallPart<'a> {
 impl Reply {
     /// Reads a reply and appends it to the turn's transcript.
     pub fn read(turn: &Turn, step: u32, reply: &ModelReply) -> Self {
-        let mut read = Self {
-            text: String::new(),
-            finish_reason: reply.finish_reason.as_str().into(),
-            calls: Vec::new(),
-        };
+        let mut read =
+            Self { text: String::new(), finish_reason: reply.finish_reason.as_str().into(), calls: Vec::new() };
         let mut pair_ids = BTreeSet::new();
         let mut content = Vec::with_capacity(reply.content.len());
         for raw in &reply.content {
@@ -95,8 +103,7 @@ impl Reply {
                     read.calls.extend(call);
                 }
                 "text" => {
-                    read.text
-                        .push_str(part.text.as_ref().map_or("", |text| text.0.as_str()));
+                    read.text.push_str(part.text.as_ref().map_or("", |text| text.0.as_str()));
                     content.push(Cow::Borrowed(raw));
                 }
                 _ => content.push(Cow::Borrowed(raw)),
@@ -120,11 +127,7 @@ fn read_call(
     let tool_name = part.tool_name.map(|text| text.0).unwrap_or_default();
     let (arguments, input) = read_arguments(part.input.map(|text| text.0).unwrap_or_default());
     // Two calls of one message with the same id could not be told apart by the provider either.
-    let pair_id = if given.is_empty() || !pair_ids.insert(given.clone()) {
-        our_id.clone()
-    } else {
-        given.clone()
-    };
+    let pair_id = if given.is_empty() || !pair_ids.insert(given.clone()) { our_id.clone() } else { given.clone() };
     let message_part = to_raw_value(&CallPart {
         kind: "tool-call",
         tool_call_id: &pair_id,
@@ -148,15 +151,7 @@ fn read_call(
         id = CallId::from(format!("{id}_").as_str());
     }
     call_ids.insert(id.clone());
-    (
-        Some(RequestedCall {
-            id,
-            pair_id,
-            tool_name,
-            arguments,
-        }),
-        message_part,
-    )
+    (Some(RequestedCall { id, pair_id, tool_name, arguments }), message_part)
 }
 
 /// The arguments, and what the transcript shows of them. An absent text is an empty object (BL-082).

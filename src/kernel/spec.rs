@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::kernel::access::AccessRule;
 use crate::kernel::budget::Budget;
+use crate::kernel::hooks::HookFlags;
 use crate::kernel::limits::Limits;
 use crate::kernel::schema::Schema;
 
@@ -25,12 +26,7 @@ impl Program {
     pub fn parse(text: &str, schemas: Vec<Schema>) -> Result<Self, serde_json::Error> {
         let mut agents: Vec<AgentSpec> = serde_json::from_str(text)?;
         for agent in &mut agents {
-            agent.tool_by_id = agent
-                .tools
-                .iter()
-                .enumerate()
-                .map(|(index, tool)| (tool.id.clone(), index))
-                .collect();
+            agent.tool_by_id = agent.tools.iter().enumerate().map(|(index, tool)| (tool.id.clone(), index)).collect();
         }
         Ok(Self { agents, schemas })
     }
@@ -52,6 +48,8 @@ pub struct AgentSpec {
     pub grants: Vec<String>,
     pub budget: Budget,
     pub limits: Limits,
+    /// What its own middleware has hooks for.
+    pub hooks: HookFlags,
 }
 
 impl AgentSpec {
@@ -89,6 +87,7 @@ pub enum Persist {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "a definition's switches, each its own option in the API")]
 pub struct ToolSpec {
     pub id: Rc<str>,
     pub schema: usize,
@@ -103,6 +102,27 @@ pub struct ToolSpec {
     /// `None`: as the keel says.
     pub expose_errors: Option<bool>,
     pub delegation: Option<DelegationSpec>,
+    /// The host runs it: a call of the model waits for the result (D-31).
+    pub external: bool,
+    /// A human decides on every call.
+    pub approval_required: bool,
+    /// Running it again after an unknown end does no harm.
+    pub replay_safe: bool,
+    pub injects: Vec<InjectSpec>,
+}
+
+/// An argument that no caller gives.
+#[derive(Debug, Deserialize)]
+pub struct InjectSpec {
+    pub name: String,
+    pub from: InjectFrom,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum InjectFrom {
+    Host,
+    ToolCallId,
 }
 
 /// Who may call a tool (D-21).

@@ -10,10 +10,11 @@ use tracing::Instrument;
 
 use crate::kernel::backoff;
 use crate::kernel::event::{DeltaKind, ErrorInfo, EventBody};
+use crate::kernel::hooks;
 use crate::kernel::id::EffectId;
 use crate::kernel::outcome::Failure;
 use crate::kernel::port::Effect;
-use crate::kernel::protocol::{Command, ModelAnswer, ModelError, ModelReply, Offer};
+use crate::kernel::protocol::{Command, ModelAnswer, ModelError, ModelReply, Offer, Stage};
 use crate::kernel::reply::Reply;
 use crate::kernel::step_calls;
 use crate::kernel::stop::Cut;
@@ -48,11 +49,10 @@ pub struct ModelStream {
 pub async fn run(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<StepEnd, Failure> {
     let span = tracing::debug_span!("step", number);
     async {
-        turn.emit(EventBody::StepStarted {
-            step: number,
-            attempt: 1,
-        });
+        turn.emit(EventBody::StepStarted { step: number, attempt: 1 });
+        hooks::around_model(turn, Stage::BeforeModel).await.map_err(|message| Failure::Model { message })?;
         let answer = call_model(turn, number, offer).await?;
+        hooks::around_model(turn, Stage::AfterModel).await.map_err(|message| Failure::Model { message })?;
         let reply = Reply::read(turn, number, &answer);
         turn.charge(&answer.usage);
         turn.emit(EventBody::StepCompleted {
@@ -82,12 +82,7 @@ pub fn delta(turn: &Turn, id: EffectId, kind: DeltaKind, text: Text) {
     if kind == DeltaKind::Text {
         stream.spoke.set(true);
     }
-    turn.emit(EventBody::TextDelta {
-        step: stream.step,
-        attempt: stream.attempt,
-        kind,
-        text: text.0,
-    });
+    turn.emit(EventBody::TextDelta { step: stream.step, attempt: stream.attempt, kind, text: text.0 });
 }
 
 async fn call_model(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<ModelReply, Failure> {
@@ -97,20 +92,11 @@ async fn call_model(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<ModelR
             Err(error) => error,
         };
         let Some(wait_ms) = retry_after_ms(turn, number, attempt, &error) else {
-            return Err(Failure::Model {
-                message: error.message.0,
-            });
+            return Err(Failure::Model { message: error.message.0 });
         };
-        Sleep::until(&turn.port, turn.port.now().after_ms(wait_ms)).await;
-        let reason = ErrorInfo {
-            code: "MODEL_ERROR",
-            message: error.message.0,
-        };
-        turn.emit(EventBody::StepRestarted {
-            step: number,
-            attempt: attempt + 1,
-            reason,
-        });
+        turn.pause(wait_ms).await;
+        let reason = ErrorInfo::new("MODEL_ERROR", &error.message.0);
+        turn.emit(EventBody::StepRestarted { step: number, attempt: attempt + 1, reason });
     }
     unreachable!("retries are bounded by maxModelRetries")
 }
@@ -130,13 +116,8 @@ async fn attempt_call(turn: &Rc<Turn>, number: u32, attempt: u32, offer: Offer) 
             stream,
         })
     };
-    let stream = ModelStream {
-        id: effect.id,
-        step: number,
-        attempt,
-        last: Cell::new(turn.port.now()),
-        spoke: Cell::new(false),
-    };
+    let stream =
+        ModelStream { id: effect.id, step: number, attempt, last: Cell::new(turn.port.now()), spoke: Cell::new(false) };
     turn.stream.replace(Some(stream));
     match answer_in_time(turn, effect).await? {
         ModelAnswer::Ok(reply) => Ok(reply),
@@ -158,11 +139,7 @@ async fn answer_in_time(turn: &Rc<Turn>, effect: Effect) -> Result<ModelAnswer, 
             let cut = Cut::ModelTimeout { max_ms };
             let message = Text(cut.to_string());
             effect.cancel(&cut);
-            Err(ModelError {
-                message,
-                retryable: true,
-                retry_after_ms: None,
-            })
+            Err(ModelError { message, retryable: true, retry_after_ms: None })
         }
     }
 }
@@ -171,11 +148,7 @@ async fn answer_in_time(turn: &Rc<Turn>, effect: Effect) -> Result<ModelAnswer, 
 async fn silence(turn: &Rc<Turn>, call_max: Option<f64>, idle_max: Option<f64>) -> f64 {
     let started = turn.port.now();
     loop {
-        let last = turn
-            .stream
-            .borrow()
-            .as_ref()
-            .map_or(started, |stream| stream.last.get());
+        let last = turn.stream.borrow().as_ref().map_or(started, |stream| stream.last.get());
         let ends = [(started, call_max), (last, idle_max)];
         let (at, max_ms) = ends
             .into_iter()

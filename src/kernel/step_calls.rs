@@ -6,9 +6,9 @@ use std::rc::Rc;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use crate::kernel::call::{self, AdmittedCall};
 use crate::kernel::contract;
-use crate::kernel::event::EventBody;
+use crate::kernel::event::{CallInfo, EventBody};
+use crate::kernel::issued::{self, Answered, IssuedCall};
 use crate::kernel::limits::{InvalidArgs, ToolExecution};
 use crate::kernel::outcome::Failure;
 use crate::kernel::protocol::Offer;
@@ -36,7 +36,7 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
         if outputs[index].is_some() {
             continue;
         }
-        match call::admit(turn, call, offer).await {
+        match issued::admit(turn, call, offer).await {
             Ok(call) => admitted.push((index, call)),
             Err(refusal) => {
                 calls_spent |= matches!(refusal, Refusal::ToolCallsSpent { .. } | Refusal::TreeSpent { .. });
@@ -44,7 +44,12 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
             }
         }
     }
-    perform(turn, admitted, &mut outputs).await?;
+    for (index, answered) in perform(turn, admitted).await? {
+        outputs[index] = Some(match answered {
+            Answered::Output(output) => output,
+            Answered::Refused(refusal) => refuse(turn, &calls[index], refusal)?,
+        });
+    }
     let results: Vec<_> = calls
         .iter()
         .zip(&outputs)
@@ -62,48 +67,40 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
 }
 
 /// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
-async fn perform(
-    turn: &Rc<Turn>,
-    admitted: Vec<(usize, AdmittedCall)>,
-    outputs: &mut [Option<Output>],
-) -> Result<(), Failure> {
+async fn perform(turn: &Rc<Turn>, admitted: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
     let sequential = turn.limits.tool_execution == Some(ToolExecution::Sequential);
-    let (in_order, together): (Vec<_>, Vec<_>) = admitted
-        .into_iter()
-        .partition(|(_, call)| sequential || call.is_exclusive());
-    let mut lanes: Vec<Vec<(usize, AdmittedCall)>> = together.into_iter().map(|call| vec![call]).collect();
+    let (in_order, together): (Vec<_>, Vec<_>) =
+        admitted.into_iter().partition(|(_, call)| sequential || call.is_exclusive());
+    let mut lanes: Vec<Vec<(usize, IssuedCall)>> = together.into_iter().map(|call| vec![call]).collect();
     lanes.extend((!in_order.is_empty()).then_some(in_order));
     lanes.sort_by_key(|lane| lane[0].0);
     let mut running: FuturesUnordered<_> = lanes.into_iter().map(run_lane).collect();
+    let mut answered = Vec::new();
     while let Some(lane) = running.next().await {
-        for (index, output) in lane? {
-            outputs[index] = Some(output);
-        }
+        answered.extend(lane?);
     }
-    Ok(())
+    Ok(answered)
 }
 
-async fn run_lane(lane: Vec<(usize, AdmittedCall)>) -> Result<Vec<(usize, Output)>, Failure> {
-    let mut outputs = Vec::with_capacity(lane.len());
+async fn run_lane(lane: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
+    let mut answered = Vec::with_capacity(lane.len());
     for (index, call) in lane {
-        outputs.push((index, call.run().await?));
+        answered.push((index, call.run().await?));
     }
-    Ok(outputs)
+    Ok(answered)
 }
 
 /// Answers a call that is not admitted.
 fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output, Failure> {
-    turn.emit(EventBody::ToolRefused {
-        call: call::info(&call.id, call.tool_name.as_str().into()),
-        error: refusal.error_info(),
-    });
+    let info = CallInfo { call_id: call.id.clone(), tool_id: call.tool_name.as_str().into(), parent_call_id: None };
+    turn.emit(EventBody::ToolRefused { call: info, error: refusal.error_info() });
+    if let Refusal::Repeated { tool } = refusal {
+        return Err(Failure::RepeatedCall { tool });
+    }
     if turn.limits.invalid_args == Some(InvalidArgs::Fail)
         && let Some(issues) = refusal.issues()
     {
-        return Err(Failure::Validation {
-            tool: call.tool_name.clone(),
-            issues,
-        });
+        return Err(Failure::Validation { tool: call.tool_name.clone(), issues });
     }
     Ok(Output::ErrorText(refusal.for_model(turn)))
 }

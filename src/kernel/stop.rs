@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::kernel::budget::Ceiling;
-use crate::kernel::time::Sleep;
+use crate::kernel::time::{Moment, Sleep};
 use crate::kernel::turn::Turn;
 
 /// Why something was cut off.
@@ -27,6 +27,8 @@ pub enum Cut {
     ToolTimeout { max_ms: f64 },
     #[error("the model sent nothing for {max_ms} ms")]
     ModelTimeout { max_ms: f64 },
+    #[error("a hook took longer than {max_ms} ms")]
+    HookTimeout { max_ms: f64 },
 }
 
 impl Cut {
@@ -34,7 +36,10 @@ impl Cut {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Stopped { .. } => "CANCELLED",
-            Self::OutOfTime { .. } | Self::ToolTimeout { .. } | Self::ModelTimeout { .. } => "TIMEOUT",
+            Self::OutOfTime { .. }
+            | Self::ToolTimeout { .. }
+            | Self::ModelTimeout { .. }
+            | Self::HookTimeout { .. } => "TIMEOUT",
             Self::CallerEnded => "TOOL_FAILED",
         }
     }
@@ -43,15 +48,12 @@ impl Cut {
 /// Resolves when the turn has to end now.
 pub struct Interrupted<'a> {
     turn: &'a Rc<Turn>,
-    deadline: Option<Sleep>,
+    deadline: Option<(Moment, Sleep)>,
 }
 
 impl<'a> Interrupted<'a> {
     pub fn of(turn: &'a Rc<Turn>) -> Self {
-        Self {
-            turn,
-            deadline: turn.deadline.map(|at| Sleep::until(&turn.port, at)),
-        }
+        Self { turn, deadline: None }
     }
 }
 
@@ -62,12 +64,15 @@ impl Future for Interrupted<'_> {
         if let Some(reason) = self.turn.stop_reason() {
             return Poll::Ready(Cut::Stopped { reason });
         }
-        if let Some(deadline) = &mut self.deadline
+        // The deadline moves while the turn is suspended.
+        let deadline = self.turn.deadline();
+        if self.deadline.as_ref().map(|(at, _)| *at) != deadline {
+            self.deadline = deadline.map(|at| (at, Sleep::until(&self.turn.port, at)));
+        }
+        if let Some((_, deadline)) = &mut self.deadline
             && Pin::new(deadline).poll(context).is_ready()
         {
-            return Poll::Ready(Cut::OutOfTime {
-                ceiling: self.turn.ceiling,
-            });
+            return Poll::Ready(Cut::OutOfTime { ceiling: self.turn.ceiling });
         }
         self.turn.wake_on_stop(context.waker());
         Poll::Pending

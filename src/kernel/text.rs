@@ -10,9 +10,7 @@ pub struct Text(pub String);
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        read(raw.get())
-            .map(Self)
-            .ok_or_else(|| serde::de::Error::custom("expected a string"))
+        read(raw.get()).map(Self).ok_or_else(|| serde::de::Error::custom("expected a string"))
     }
 }
 
@@ -21,9 +19,7 @@ pub fn read(json: &str) -> Option<String> {
     if !json.starts_with('"') {
         return None;
     }
-    serde_json::from_str(json)
-        .or_else(|_| serde_json::from_str(&well_formed(json)))
-        .ok()
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&well_formed(json))).ok()
 }
 
 /// The same JSON text with every lone surrogate escape replaced by that of U+FFFD.

@@ -95,11 +95,7 @@ pub struct Sleep {
 
 impl Sleep {
     pub fn until(port: &Rc<Port>, at: Moment) -> Self {
-        Self {
-            port: Rc::clone(port),
-            at,
-            key: None,
-        }
+        Self { port: Rc::clone(port), at, key: None }
     }
 
     fn leave(&mut self) {

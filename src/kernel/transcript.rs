@@ -69,12 +69,7 @@ pub struct ToolResultPart<'a> {
 
 impl<'a> ToolResultPart<'a> {
     pub fn new(tool_call_id: &'a str, tool_name: &'a str, output: &'a Output) -> Self {
-        Self {
-            kind: "tool-result",
-            tool_call_id,
-            tool_name,
-            output,
-        }
+        Self { kind: "tool-result", tool_call_id, tool_name, output }
     }
 }
 

@@ -14,20 +14,24 @@ use serde_json::value::RawValue;
 use tracing::Instrument;
 
 use crate::kernel::access::{Access, Verdict};
+use crate::kernel::approval::Waiting;
 use crate::kernel::budget::{Budget, Ceiling, Meter, TreeMeter};
 use crate::kernel::contract::Contract;
 use crate::kernel::delegation;
-use crate::kernel::event::{Event, EventBody, EventView, Header, LimitName};
+use crate::kernel::event::{CallInfo, Event, EventBody, EventView, Header, LimitName};
+use crate::kernel::gate::Gate;
+use crate::kernel::hooks::HookFlags;
 use crate::kernel::id::{CallId, CallKey, TurnId};
 use crate::kernel::limits::Limits;
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::port::Port;
 use crate::kernel::protocol::Command;
 use crate::kernel::record::{self, Progressed};
+use crate::kernel::slots::Slots;
 use crate::kernel::spec::{AgentSpec, Exposure, ForwardSpec, Program};
 use crate::kernel::step::ModelStream;
 use crate::kernel::stop::{Cut, Interrupted};
-use crate::kernel::time::Moment;
+use crate::kernel::time::{Moment, Sleep};
 use crate::kernel::transcript::Transcript;
 use crate::kernel::turn_loop;
 use crate::kernel::usage::Usage;
@@ -46,7 +50,7 @@ pub struct Turn {
     pub budget: Budget,
     pub limits: Limits,
     pub tree_meter: Option<Rc<TreeMeter>>,
-    pub deadline: Option<Moment>,
+    deadline: Cell<Option<Moment>>,
     /// Whose limit the deadline is.
     pub ceiling: Ceiling,
     pub access: Access,
@@ -61,10 +65,22 @@ pub struct Turn {
     pub call_ids: RefCell<BTreeSet<CallId>>,
     /// How often each tool's body ran, for `maxUses`.
     pub tool_uses: RefCell<Vec<u32>>,
+    /// What the middleware over this turn has hooks for.
+    pub hooks: HookFlags,
+    /// Orders the nested calls of all its callers.
+    pub gate: Gate,
+    /// A call below a nested call never waits for a human (D-22).
+    pub may_wait_for_humans: bool,
+    /// Its calls that wait for a human.
+    pub waiting: RefCell<Vec<Rc<Waiting>>>,
+    /// Commands and waits that bring it further without a human.
+    pub busy: Cell<u32>,
     pub stream: RefCell<Option<ModelStream>>,
     children: Cell<u32>,
     events: RefCell<Vec<Event>>,
     limits_reached: RefCell<BTreeSet<LimitName>>,
+    suspended: Cell<Option<Moment>>,
+    suspended_ms: Cell<f64>,
     stop_reason: RefCell<Option<Box<RawValue>>>,
     stop_waker: RefCell<Option<Waker>>,
     cut: RefCell<Option<Cut>>,
@@ -73,11 +89,19 @@ pub struct Turn {
 
 /// The call that opened a child turn.
 pub struct Origin {
-    pub call_id: CallId,
-    pub tool_id: Rc<str>,
+    pub call: CallInfo,
     pub key: CallKey,
     pub attempt: u32,
     pub forward: ForwardSpec,
+}
+
+/// See [`Turn::busy`].
+pub struct Busy<'a>(&'a Cell<u32>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 /// What all turns of one tree share.
@@ -85,16 +109,16 @@ pub struct Tree {
     pub wall_offset_ms: f64,
     /// Somebody reads the events as they happen; the model streams.
     pub stream: bool,
+    pub slots: Option<Rc<Slots>>,
+    /// The keel's and the run's hooks.
+    pub hooks: HookFlags,
     next_seq: Cell<u32>,
 }
 
 impl Tree {
-    pub fn new(wall_offset_ms: f64, stream: bool) -> Self {
-        Self {
-            wall_offset_ms,
-            stream,
-            next_seq: Cell::new(1),
-        }
+    pub fn new(wall_offset_ms: f64, stream: bool, max_tool_concurrency: Option<u32>, hooks: HookFlags) -> Self {
+        let slots = max_tool_concurrency.map(|max| Rc::new(Slots::new(max)));
+        Self { wall_offset_ms, stream, slots, hooks, next_seq: Cell::new(1) }
     }
 }
 
@@ -116,28 +140,16 @@ pub struct Opening {
     pub ceiling: Ceiling,
     pub access: Access,
     pub contract: Option<Contract>,
+    pub may_wait_for_humans: bool,
 }
 
 impl Turn {
     pub fn new(opening: Opening) -> Rc<Self> {
-        let Opening {
-            port,
-            program,
-            agent_index,
-            turn_id,
-            parent,
-            origin,
-            tree,
-            input,
-            messages,
-            ..
-        } = opening;
+        let Opening { port, program, agent_index, turn_id, parent, origin, tree, input, messages, .. } = opening;
         let agent = &program.agents[agent_index];
         let header = Header {
             parent_turn_id: parent.as_ref().map(|parent| parent.header.turn_id.clone()),
-            root_turn_id: parent
-                .as_ref()
-                .map_or_else(|| turn_id.clone(), |parent| parent.header.root_turn_id.clone()),
+            root_turn_id: parent.as_ref().map_or_else(|| turn_id.clone(), |parent| parent.header.root_turn_id.clone()),
             turn_id,
             agent_id: Rc::clone(&agent.id),
         };
@@ -149,7 +161,14 @@ impl Turn {
             budget: opening.budget.granted(),
             limits: opening.limits,
             tree_meter: opening.tree_meter,
-            deadline: opening.deadline,
+            hooks: tree.hooks.and(agent.hooks),
+            may_wait_for_humans: opening.may_wait_for_humans,
+            gate: Gate::default(),
+            waiting: RefCell::default(),
+            busy: Cell::default(),
+            suspended: Cell::default(),
+            suspended_ms: Cell::default(),
+            deadline: Cell::new(opening.deadline),
             ceiling: opening.ceiling,
             access: opening.access,
             contract: opening.contract,
@@ -196,24 +215,63 @@ impl Turn {
 
     /// Milliseconds until the deadline; `None` without one.
     pub fn time_left_ms(&self) -> Option<f64> {
-        self.deadline.map(|deadline| deadline.ms_since(self.port.now()))
+        self.deadline.get().map(|deadline| deadline.ms_since(self.port.now()))
+    }
+
+    /// When it has to end; not while it is suspended.
+    pub fn deadline(&self) -> Option<Moment> {
+        if self.is_suspended() { None } else { self.deadline.get() }
+    }
+
+    /// Where a turn that is not over stands.
+    pub fn status(&self) -> &'static str {
+        if self.is_suspended() { "suspended" } else { "running" }
+    }
+
+    pub fn is_suspended(&self) -> bool {
+        self.suspended.get().is_some()
+    }
+
+    /// Its clock stands still from here on.
+    pub fn suspend(&self) {
+        self.suspended.set(Some(self.port.now()));
+        self.wake();
+    }
+
+    /// Its clock runs again; false when it was not suspended.
+    pub fn resume(&self) -> bool {
+        let Some(since) = self.suspended.take() else { return false };
+        let stood_ms = self.port.now().ms_since(since);
+        self.suspended_ms.set(self.suspended_ms.get() + stood_ms);
+        self.deadline.set(self.deadline.get().map(|deadline| deadline.after_ms(stood_ms)));
+        self.wake();
+        true
+    }
+
+    /// The time it has used: what passed since its start, less what it stood still.
+    pub fn used_ms(&self) -> f64 {
+        let standing_ms = self.suspended.get().map_or(0.0, |since| self.port.now().ms_since(since));
+        self.port.now().ms_since(self.started) - self.suspended_ms.get() - standing_ms
+    }
+
+    /// Waits; that is work of its own, which no human has to bring further.
+    pub async fn pause(&self, wait_ms: f64) {
+        let _busy = self.busy();
+        Sleep::until(&self.port, self.port.now().after_ms(wait_ms)).await;
+    }
+
+    /// Counts as something that brings the turn further, until dropped.
+    pub fn busy(&self) -> Busy<'_> {
+        self.busy.set(self.busy.get() + 1);
+        Busy(&self.busy)
     }
 
     pub fn emit(&self, body: EventBody) {
         let seq = self.tree.next_seq.get();
         self.tree.next_seq.set(seq + 1);
-        let event = Event {
-            body,
-            seq,
-            at: self.tree.wall_offset_ms + self.port.now().as_ms(),
-        };
+        let event = Event { body, seq, at: self.tree.wall_offset_ms + self.port.now().as_ms() };
         if self.tree.stream {
-            self.port.say(&Command::Event {
-                event: EventView {
-                    event: &event,
-                    header: &self.header,
-                },
-            });
+            self.port.say(&Command::Event { event: EventView { event: &event, header: &self.header } });
         }
         delegation::forward(self, &event.body);
         // Deltas are not kept: the transcript has the text, once.
@@ -240,6 +298,11 @@ impl Turn {
     /// Asks this turn to end as stopped; the first reason stays.
     pub fn stop(&self, reason: Box<RawValue>) {
         self.stop_reason.borrow_mut().get_or_insert(reason);
+        self.wake();
+    }
+
+    /// Lets the race with its interruption look again.
+    fn wake(&self) {
         if let Some(waker) = self.stop_waker.take() {
             waker.wake();
         }
@@ -255,37 +318,37 @@ impl Turn {
 
     /// Why work of this turn is being dropped: its own interruption, else that of whoever called it.
     pub fn cut(&self) -> Cut {
+        self.interruption().unwrap_or(Cut::CallerEnded)
+    }
+
+    /// The stop or deadline that ends this turn, if one does.
+    pub fn interruption(&self) -> Option<Cut> {
         if let Some(cut) = self.cut.borrow().as_ref() {
-            return cut.clone();
+            return Some(cut.clone());
         }
-        match self.parent.as_ref().map(|parent| parent.cut()) {
-            Some(Cut::Stopped { reason }) => Cut::Stopped { reason },
-            _ if self.deadline.is_some_and(|at| at <= self.port.now()) => Cut::OutOfTime { ceiling: self.ceiling },
-            _ => Cut::CallerEnded,
+        if let Some(Cut::Stopped { reason }) = self.parent.as_ref().and_then(|parent| parent.interruption()) {
+            return Some(Cut::Stopped { reason });
         }
+        let late = self.deadline().is_some_and(|at| at <= self.port.now());
+        late.then_some(Cut::OutOfTime { ceiling: self.ceiling })
     }
 
     /// Whose time limit ended the turn, where one did.
     pub fn ceiling_that_bit(&self) -> Option<Ceiling> {
         let cut = self.cut.borrow();
-        if let Some(Cut::OutOfTime { ceiling }) = cut.as_ref() {
-            Some(*ceiling)
-        } else {
-            None
-        }
+        if let Some(Cut::OutOfTime { ceiling }) = cut.as_ref() { Some(*ceiling) } else { None }
     }
 
     /// The tools that its model is offered, by position.
     pub fn offered(&self) -> Vec<usize> {
-        (0..self.agent().tools.len())
-            .filter(|index| self.is_offered(*index))
-            .collect()
+        (0..self.agent().tools.len()).filter(|index| self.is_offered(*index)).collect()
     }
 
     /// A tool that the turn can never use is not offered to its model (NT-33).
     fn is_offered(&self, index: usize) -> bool {
         let tool = &self.agent().tools[index];
         tool.exposure == Exposure::Direct
+            && self.port.options.allows(&tool.id)
             && self.access.verdict(&tool.access) != Verdict::Denied
             && (tool.delegation.is_none() || self.depth < self.limits.max_depth())
     }
@@ -334,35 +397,25 @@ async fn race(turn: &Rc<Turn>) -> Outcome {
 }
 
 fn failed(turn: &Turn, failure: Failure) -> Outcome {
-    Outcome::Failed {
-        cause: failure.into_cause(&turn.header.agent_id, turn.id()),
-    }
+    Outcome::Failed { cause: failure.into_cause(&turn.header.agent_id, turn.id()) }
 }
 
 fn cut_outcome(turn: &Turn, cut: Cut) -> Outcome {
     match cut {
         Cut::Stopped { reason } => Outcome::Stopped { reason },
         Cut::OutOfTime { ceiling } => {
-            turn.reached(
-                LimitName::TimeMs,
-                turn.deadline.map_or(0.0, |at| at.ms_since(turn.started)),
-            );
-            failed(
-                turn,
-                Failure::BudgetTime {
-                    ceiling,
-                    max_ms: turn.budget.time_ms,
-                },
-            )
+            turn.reached(LimitName::TimeMs, turn.used_ms());
+            failed(turn, Failure::BudgetTime { ceiling, max_ms: turn.budget.time_ms })
         }
-        Cut::CallerEnded | Cut::ToolTimeout { .. } | Cut::ModelTimeout { .. } => failed(turn, Failure::ParentEnded),
+        Cut::CallerEnded | Cut::ToolTimeout { .. } | Cut::ModelTimeout { .. } | Cut::HookTimeout { .. } => {
+            failed(turn, Failure::ParentEnded)
+        }
     }
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 /// A turn that has begun. However it is left, it closes exactly once.
@@ -374,7 +427,7 @@ impl OpenTurn {
         turn_loop::announce(turn);
         turn.emit(EventBody::TurnStarted {
             attempt: turn.attempt(),
-            call_id: turn.origin.as_ref().map(|origin| origin.call_id.clone()),
+            call_id: turn.origin.as_ref().map(|origin| origin.call.call_id.clone()),
         });
         Self(Rc::clone(turn))
     }
@@ -395,17 +448,10 @@ impl Drop for OpenTurn {
 }
 
 fn close(turn: &Rc<Turn>, outcome: Outcome) {
-    assert!(
-        !turn.closed.replace(true),
-        "a turn has one outcome: {} was closed twice",
-        turn.id()
-    );
+    assert!(!turn.closed.replace(true), "a turn has one outcome: {} was closed twice", turn.id());
     let progressed = turn.progressed.borrow();
     turn.emit(match &outcome {
-        Outcome::Completed => EventBody::TurnCompleted {
-            partial: progressed.partial,
-            empty: progressed.is_empty(),
-        },
+        Outcome::Completed => EventBody::TurnCompleted { partial: progressed.partial, empty: progressed.is_empty() },
         Outcome::Failed { cause } => EventBody::TurnFailed { cause: cause.clone() },
         Outcome::Stopped { reason } => EventBody::TurnStopped { reason: reason.clone() },
     });

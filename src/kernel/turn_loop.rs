@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::kernel::access::{AccessRule, Verdict};
+use crate::kernel::access::{self, Subject};
 use crate::kernel::budget::{OnExhausted, TreeLimit};
 use crate::kernel::contract;
 use crate::kernel::event::LimitName;
@@ -80,18 +80,12 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
     }
     let mut sources = Vec::with_capacity(agent.reads.len());
     for (index, source) in agent.reads.iter().enumerate() {
-        if !may_read(turn, index, &source.access).await {
-            return Err(Failure::AccessDenied {
-                source_id: source.id.clone(),
-            });
+        if !access::may_use(turn, Subject::Source(index), &source.access).await {
+            return Err(Failure::AccessDenied { source_id: source.id.clone() });
         }
         sources.push(index);
     }
-    let effect = turn.port.ask(turn, |id| Command::Instructions {
-        id,
-        turn_id: turn.id(),
-        sources: &sources,
-    });
+    let effect = turn.port.ask(turn, |id| Command::Instructions { id, turn_id: turn.id(), sources: &sources });
     match effect.read::<Answer<Text>>().await {
         Answer::Ok(Text(text)) => {
             if !text.is_empty() {
@@ -99,25 +93,7 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Answer::Thrown(thrown) => Err(Failure::Instructions {
-            message: thrown.message.0,
-        }),
-    }
-}
-
-async fn may_read(turn: &Rc<Turn>, index: usize, rule: &AccessRule) -> bool {
-    match turn.access.verdict(rule) {
-        Verdict::Allowed => true,
-        Verdict::Denied => false,
-        Verdict::AskHost => {
-            let command = |id| Command::Access {
-                id,
-                turn_id: turn.id(),
-                tool: None,
-                source: Some(index),
-            };
-            matches!(turn.port.ask(turn, command).read().await, Answer::Ok(true))
-        }
+        Answer::Thrown(thrown) => Err(Failure::Instructions { message: thrown.message.0 }),
     }
 }
 
@@ -166,19 +142,14 @@ fn offer(turn: &Turn, round: Round) -> Offer {
 fn steps_spent(turn: &Turn) -> Failure {
     let max = turn.budget.steps_max();
     turn.reached(LimitName::Steps, max.into());
-    Failure::BudgetSteps {
-        max,
-        issues: turn.progressed.borrow().submits.last_issues.clone(),
-    }
+    Failure::BudgetSteps { max, issues: turn.progressed.borrow().submits.last_issues.clone() }
 }
 
 /// The model asked for more tool calls than are left, and those that were admitted have settled (D-9).
 fn calls_spent(turn: &Turn) -> Result<(), Failure> {
     let partial = turn.limits.behavior == Some(LimitBehavior::StopWithPartial) && turn.contract.is_none();
     if !partial {
-        return Err(Failure::BudgetToolCalls {
-            max: turn.budget.tool_calls_max(),
-        });
+        return Err(Failure::BudgetToolCalls { max: turn.budget.tool_calls_max() });
     }
     turn.progressed.borrow_mut().partial = true;
     Ok(())

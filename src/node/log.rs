@@ -9,10 +9,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let Some(level) = std::env::var("KEEL_LOG")
-            .ok()
-            .and_then(|level| level.parse::<LevelFilter>().ok())
-        else {
+        let Some(level) = std::env::var("KEEL_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()) else {
             return;
         };
         let installed = tracing_subscriber::fmt()

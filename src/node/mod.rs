@@ -41,9 +41,7 @@ impl Program {
     #[napi(constructor)]
     pub fn new(text: String, schemas: Vec<ClassInstance<Schema>>) -> napi::Result<Self> {
         let schemas = schemas.iter().map(|schema| schema.0.clone()).collect();
-        spec::Program::parse(&text, schemas)
-            .map(|program| Self(Rc::new(program)))
-            .map_err(reason)
+        spec::Program::parse(&text, schemas).map(|program| Self(Rc::new(program))).map_err(reason)
     }
 }
 

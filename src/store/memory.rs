@@ -17,11 +17,7 @@ pub struct MemoryStore {
 
 impl MemoryStore {
     pub fn new(keep_trees: Option<usize>) -> Self {
-        Self {
-            turns: BTreeMap::new(),
-            finished: VecDeque::new(),
-            keep: keep_trees.unwrap_or(KEEP_TREES),
-        }
+        Self { turns: BTreeMap::new(), finished: VecDeque::new(), keep: keep_trees.unwrap_or(KEEP_TREES) }
     }
 
     /// Takes a turn that is over. When its root is, the oldest tree beyond the limit is forgotten.

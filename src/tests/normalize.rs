@@ -6,11 +6,7 @@ use crate::kernel::normalize::normalize;
 use crate::kernel::schema::Schema;
 
 fn repaired(document: &Value, text: &str) -> Option<String> {
-    normalize(
-        text,
-        &Schema::compile(&document.to_string()).expect("the schema compiles"),
-        document,
-    )
+    normalize(text, &Schema::compile(&document.to_string()).expect("the schema compiles"), document)
 }
 
 fn search() -> Value {
@@ -49,69 +45,28 @@ fn section_5_3_a_string_is_decoded() {
     let quoted = |text: &str| Value::from(text).to_string();
     let fenced = format!("```json\n{inner}\n```");
     let prose = format!("Here you are:\n```\n{inner}\n```\nDone.");
-    for text in [
-        quoted(inner),
-        quoted(&fenced),
-        fenced,
-        quoted(&prose),
-        prose,
-        format!("```{inner}```"),
-    ] {
+    for text in [quoted(inner), quoted(&fenced), fenced, quoted(&prose), prose, format!("```{inner}```")] {
         assert_eq!(repaired(&search(), &text).as_deref(), Some(inner), "{text}");
     }
     let relaxed = repaired(&search(), r#"{"q":"None, }","deep":True,"tag":None,"list":[1,2,],}"#);
-    assert_eq!(
-        relaxed.as_deref(),
-        Some(r#"{"q":"None, }","deep":true,"tag":null,"list":[1,2]}"#)
-    );
-    assert_eq!(
-        repaired(&search(), &quoted("[1]")).as_deref(),
-        Some("[1]"),
-        "the real error shows"
-    );
-    assert_eq!(
-        repaired(&search(), &quoted(r#"{"x":1}"#)).as_deref(),
-        Some(r#"{"x":1}"#),
-        "the real error shows"
-    );
+    assert_eq!(relaxed.as_deref(), Some(r#"{"q":"None, }","deep":true,"tag":null,"list":[1,2]}"#));
+    assert_eq!(repaired(&search(), &quoted("[1]")).as_deref(), Some("[1]"), "the real error shows");
+    assert_eq!(repaired(&search(), &quoted(r#"{"x":1}"#)).as_deref(), Some(r#"{"x":1}"#), "the real error shows");
 }
 
 #[test]
 fn section_5_4_an_invented_envelope_is_unwrapped() {
     let inner = r#"{"q":"a"}"#;
-    let envelopes = [
-        "arguments",
-        "args",
-        "input",
-        "parameters",
-        "params",
-        "tool_input",
-        "search",
-        "whatever",
-    ];
+    let envelopes = ["arguments", "args", "input", "parameters", "params", "tool_input", "search", "whatever"];
     for text in envelopes.map(|key| format!(r#"{{"{key}":{inner}}}"#)) {
         assert_eq!(repaired(&search(), &text).as_deref(), Some(inner), "{text}");
     }
-    assert_eq!(
-        repaired(&search(), r#"{"name":"search","arguments":{"q":"a"}}"#).as_deref(),
-        Some(inner)
-    );
-    assert_eq!(
-        repaired(&search(), r#"{"arguments":"{\"q\":\"a\"}"}"#).as_deref(),
-        Some(inner)
-    );
+    assert_eq!(repaired(&search(), r#"{"name":"search","arguments":{"q":"a"}}"#).as_deref(), Some(inner));
+    assert_eq!(repaired(&search(), r#"{"arguments":"{\"q\":\"a\"}"}"#).as_deref(), Some(inner));
     assert_eq!(repaired(&search(), r#"{"other":1,"arguments":{"q":"a"}}"#), None);
-    assert_eq!(
-        repaired(&search(), r#"{"arguments":{"x":1}}"#),
-        None,
-        "kept only when valid"
-    );
+    assert_eq!(repaired(&search(), r#"{"arguments":{"x":1}}"#), None, "kept only when valid");
     let declared = json!({"required": ["input", "q"], "properties": {"input": {"type": "object"}}});
-    assert_eq!(
-        repaired(&declared, r#"{"input":{"input":{},"q":1}}"#),
-        None,
-        "a declared member is no envelope"
-    );
+    assert_eq!(repaired(&declared, r#"{"input":{"input":{},"q":1}}"#), None, "a declared member is no envelope");
 }
 
 #[test]
@@ -119,21 +74,15 @@ fn section_5_5_strings_become_the_declared_scalars() {
     let text = r#"{"q":"7","limit":" 7 ","n":"1e3","deep":"True","z":"7","list":["1",2]}"#;
     let expected = r#"{"q":"7","limit":7,"n":1e3,"deep":true,"z":"7","list":[1,2]}"#;
     assert_eq!(repaired(&search(), text).as_deref(), Some(expected));
-    for text in [
-        r#"{"q":"a","limit":"7.5"}"#,
-        r#"{"q":"a","limit":"seven"}"#,
-        r#"{"q":"a","deep":"yes"}"#,
-        r#"{"limit":"7"}"#,
-    ] {
+    for text in
+        [r#"{"q":"a","limit":"7.5"}"#, r#"{"q":"a","limit":"seven"}"#, r#"{"q":"a","deep":"yes"}"#, r#"{"limit":"7"}"#]
+    {
         assert_eq!(repaired(&search(), text), None, "{text}");
     }
     let both = repaired(&search(), r#"{"args":{"q":"a","limit":"7"}}"#);
     assert_eq!(both.as_deref(), Some(r#"{"q":"a","limit":7}"#));
     let nested = json!({"properties": {"a": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}}, "$defs": {"n": {"type": "object", "properties": {"b": {"type": "integer"}}}}});
-    assert_eq!(
-        repaired(&nested, r#"{"a":{"b":"1"}}"#).as_deref(),
-        Some(r#"{"a":{"b":1}}"#)
-    );
+    assert_eq!(repaired(&nested, r#"{"a":{"b":"1"}}"#).as_deref(), Some(r#"{"a":{"b":1}}"#));
 }
 
 #[test]
@@ -148,11 +97,7 @@ fn bl_122_null_is_dropped_for_optional_members_that_are_not_nullable() {
     assert_eq!(repaired(&optional(), r#"{"limit":null}"#).as_deref(), Some("{}"));
     let found = repaired(&search(), r#"{"q":"a","limit":null,"tag":null,"n":"1","z":null}"#);
     assert_eq!(found.as_deref(), Some(r#"{"q":"a","tag":null,"n":1,"z":null}"#));
-    assert_eq!(
-        repaired(&search(), r#"{"q":null,"limit":null}"#),
-        None,
-        "a required null is an error"
-    );
+    assert_eq!(repaired(&search(), r#"{"q":null,"limit":null}"#), None, "a required null is an error");
 }
 
 #[test]

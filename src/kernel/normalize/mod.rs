@@ -64,21 +64,14 @@ fn decode(string: &str) -> Option<String> {
 /// The inside of a Markdown code fence, also when prose surrounds it.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
-    let fenced = text
-        .split_once(FENCE)
-        .and_then(|(_, rest)| rest.split_once(FENCE))
-        .map(|(inside, _)| inside);
+    let fenced = text.split_once(FENCE).and_then(|(_, rest)| rest.split_once(FENCE)).map(|(inside, _)| inside);
     let Some(fenced) = fenced.filter(|_| !text.starts_with(['{', '[', '"'])) else {
         return text;
     };
     let language = fenced.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let (label, rest) = fenced.split_at(language);
     // Without a line break a label cannot be told from a word of the content, except that content is JSON.
-    if label.is_empty() || rest.starts_with(['\n', '\r', ' ', '{', '[']) {
-        rest.trim()
-    } else {
-        fenced.trim()
-    }
+    if label.is_empty() || rest.starts_with(['\n', '\r', ' ', '{', '[']) { rest.trim() } else { fenced.trim() }
 }
 
 /// Undoes two slips outside of strings: a comma before a closing bracket, and Python's `True`, `False` and `None`.
@@ -155,9 +148,7 @@ fn unwrap_envelope(text: &str, root: &Place<'_>) -> Option<String> {
         [only] => Some(only),
         several => {
             let mut envelopes = several.iter().filter(|(key, _)| is_envelope(key));
-            let labelled = several
-                .iter()
-                .all(|(key, _)| is_envelope(key) || LABELS.contains(&key.as_str()));
+            let labelled = several.iter().all(|(key, _)| is_envelope(key) || LABELS.contains(&key.as_str()));
             envelopes.next().filter(|_| labelled && envelopes.next().is_none())
         }
     }
@@ -204,9 +195,7 @@ fn fit_members(text: &str, place: &Place<'_>, nulls: Nulls) -> Option<String> {
         changed |= matches!(fitted, Cow::Owned(_));
         kept.push((key, fitted));
     }
-    let written = kept
-        .iter()
-        .map(|(key, member)| format!("{}:{member}", Value::from(key.as_str())));
+    let written = kept.iter().map(|(key, member)| format!("{}:{member}", Value::from(key.as_str())));
     changed.then(|| format!("{{{}}}", written.collect::<Vec<_>>().join(",")))
 }
 
@@ -220,10 +209,7 @@ fn fit_items(text: &str, place: &Place<'_>, nulls: Nulls) -> Option<String> {
             None => Cow::Borrowed(item.get()),
         })
         .collect();
-    fitted
-        .iter()
-        .any(|item| matches!(item, Cow::Owned(_)))
-        .then(|| format!("[{}]", fitted.join(",")))
+    fitted.iter().any(|item| matches!(item, Cow::Owned(_))).then(|| format!("[{}]", fitted.join(",")))
 }
 
 /// The scalar that a string spells, when strings are not allowed in this place and that scalar is.

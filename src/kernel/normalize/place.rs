@@ -31,20 +31,14 @@ impl<'s> Place<'s> {
         let mut shapes = Vec::new();
         for _ in 0..SHAPES_MAX {
             let Some(schema) = waiting.pop() else { break };
-            let target = schema
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(|target| target.strip_prefix('#'));
+            let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
             waiting.extend(target.and_then(|pointer| root.pointer(pointer)));
             for keyword in ["anyOf", "oneOf", "allOf"] {
                 waiting.extend(schema.get(keyword).and_then(Value::as_array).into_iter().flatten());
             }
-            let delegates = ["$ref", "anyOf", "oneOf", "allOf"]
-                .iter()
-                .any(|keyword| schema.get(keyword).is_some());
-            let says_something = ["type", "properties", "const", "enum"]
-                .iter()
-                .any(|keyword| schema.get(keyword).is_some());
+            let delegates = ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|keyword| schema.get(keyword).is_some());
+            let says_something =
+                ["type", "properties", "const", "enum"].iter().any(|keyword| schema.get(keyword).is_some());
             if says_something || !delegates {
                 shapes.push(schema);
             }
@@ -53,9 +47,7 @@ impl<'s> Place<'s> {
     }
 
     pub(super) fn may_be(&self, type_name: &str) -> bool {
-        self.shapes
-            .iter()
-            .any(|shape| types(shape).is_none_or(|types| types.contains(type_name)))
+        self.shapes.iter().any(|shape| types(shape).is_none_or(|types| types.contains(type_name)))
     }
 
     pub(super) fn requires(&self, key: &str) -> bool {
@@ -67,26 +59,11 @@ impl<'s> Place<'s> {
     }
 
     pub(super) fn member(&self, key: &str) -> Option<Declared<'s>> {
-        let under = |keyword: &str| {
-            self.shapes
-                .iter()
-                .filter_map(|shape| shape.get(keyword))
-                .collect::<Vec<_>>()
-        };
-        let declared: Vec<_> = under("properties")
-            .into_iter()
-            .filter_map(|properties| properties.get(key))
-            .collect();
+        let under = |keyword: &str| self.shapes.iter().filter_map(|shape| shape.get(keyword)).collect::<Vec<_>>();
+        let declared: Vec<_> = under("properties").into_iter().filter_map(|properties| properties.get(key)).collect();
         let is_declared = !declared.is_empty();
-        let schemas = if is_declared {
-            declared
-        } else {
-            under("additionalProperties")
-        };
-        (!schemas.is_empty()).then(|| Declared {
-            place: Place::of(self.root, schemas),
-            is_declared,
-        })
+        let schemas = if is_declared { declared } else { under("additionalProperties") };
+        (!schemas.is_empty()).then(|| Declared { place: Place::of(self.root, schemas), is_declared })
     }
 
     pub(super) fn item(&self, index: usize) -> Option<Place<'s>> {

@@ -58,15 +58,13 @@ pub enum SchemaError {
 
 pub(super) fn draft_of(document: &Value) -> Result<Draft, SchemaError> {
     if !document.is_object() && !document.is_boolean() {
-        return Err(SchemaError::NotSchema {
-            found: report::type_name(document),
-        });
+        return Err(SchemaError::NotSchema { found: report::type_name(document) });
     }
     let draft = Draft::Draft202012.detect(document);
     match document.get("$schema") {
-        Some(Value::String(name)) if draft == Draft::Unknown => Err(SchemaError::UnknownDraft {
-            draft: clip(name, NAME_MAX_BYTES),
-        }),
+        Some(Value::String(name)) if draft == Draft::Unknown => {
+            Err(SchemaError::UnknownDraft { draft: clip(name, NAME_MAX_BYTES) })
+        }
         _ => Ok(draft),
     }
 }
@@ -83,15 +81,9 @@ pub(super) fn explain(document: &Value, error: &ValidationError<'_>) -> SchemaEr
         && let Some(first) = context.iter().flatten().next()
     {
         // `type` is one of a few names or a list of them: the first branch names what is allowed.
-        return SchemaError::Keyword {
-            path,
-            message: report::describe(first),
-        };
+        return SchemaError::Keyword { path, message: report::describe(first) };
     }
-    SchemaError::Keyword {
-        path,
-        message: report::describe(error),
-    }
+    SchemaError::Keyword { path, message: report::describe(error) }
 }
 
 /// A pattern that a keyword of ours compiled knows its own document only, hence the search.
@@ -103,34 +95,21 @@ fn pattern(document: &Value, error: &ValidationError<'_>) -> SchemaError {
         _ => find(document, &|key, value| key == "pattern" && value == given.as_ref())
             .unwrap_or_else(|| reported.to_owned()),
     };
-    let pattern = given
-        .as_str()
-        .or_else(|| reported.rsplit('/').next())
-        .unwrap_or_default();
-    SchemaError::Pattern {
-        path: clip(&path, NAME_MAX_BYTES),
-        pattern: clip(pattern, NAME_MAX_BYTES),
-    }
+    let pattern = given.as_str().or_else(|| reported.rsplit('/').next()).unwrap_or_default();
+    SchemaError::Pattern { path: clip(&path, NAME_MAX_BYTES), pattern: clip(pattern, NAME_MAX_BYTES) }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a foreign enum: the rest has no place in the schema"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a foreign enum: the rest has no place in the schema")]
 fn reference(document: &Value, reason: &ReferencingError) -> SchemaError {
     let (target, problem) = match reason {
-        ReferencingError::Unretrievable { uri, .. } => (
-            uri.split('#').next().unwrap_or_default(),
-            "is outside the schema and is never fetched",
-        ),
+        ReferencingError::Unretrievable { uri, .. } => {
+            (uri.split('#').next().unwrap_or_default(), "is outside the schema and is never fetched")
+        }
         ReferencingError::PointerToNowhere { pointer } => (pointer.as_str(), "does not exist in the schema"),
         ReferencingError::NoSuchAnchor { anchor } => (anchor.as_str(), "is not an anchor of the schema"),
         ReferencingError::InvalidAnchor { anchor } => (anchor.as_str(), "is not a possible anchor"),
         _ => {
-            return SchemaError::Reference {
-                path: String::new(),
-                message: clip(&reason.to_string(), NAME_MAX_BYTES),
-            };
+            return SchemaError::Reference { path: String::new(), message: clip(&reason.to_string(), NAME_MAX_BYTES) };
         }
     };
     let is_remote = matches!(reason, ReferencingError::Unretrievable { .. });
@@ -138,18 +117,11 @@ fn reference(document: &Value, reason: &ReferencingError) -> SchemaError {
         let named = value.as_str().unwrap_or_default();
         let (resource, fragment) = named.split_once('#').unwrap_or((named, ""));
         matches!(key, "$ref" | "$dynamicRef" | "$recursiveRef")
-            && if is_remote {
-                !resource.is_empty() && target.ends_with(resource)
-            } else {
-                fragment == target
-            }
+            && if is_remote { !resource.is_empty() && target.ends_with(resource) } else { fragment == target }
     };
     let path = find(document, &leads_to_target).unwrap_or_default();
     let message = format!("{} {problem}", clip(target, NAME_MAX_BYTES));
-    SchemaError::Reference {
-        path: clip(&path, NAME_MAX_BYTES),
-        message,
-    }
+    SchemaError::Reference { path: clip(&path, NAME_MAX_BYTES), message }
 }
 
 /// The pointer to the first member that `wanted` accepts; the parser bounds the recursion.
@@ -157,16 +129,9 @@ fn find(value: &Value, wanted: &dyn Fn(&str, &Value) -> bool) -> Option<String> 
     let below = |key: &str, value: &Value| find(value, wanted).map(|path| format!("/{}{path}", report::escape(key)));
     match value {
         Value::Object(members) => members.iter().find_map(|(key, member)| {
-            if wanted(key, member) {
-                Some(format!("/{}", report::escape(key)))
-            } else {
-                below(key, member)
-            }
+            if wanted(key, member) { Some(format!("/{}", report::escape(key))) } else { below(key, member) }
         }),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| below(&index.to_string(), item)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| below(&index.to_string(), item)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }

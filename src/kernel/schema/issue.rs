@@ -33,11 +33,7 @@ pub fn render(issues: &Issues) -> String {
     let mut text = String::new();
     for (index, issue) in issues.0.iter().enumerate() {
         let separator = if index == 0 { "" } else { "\n" };
-        let path = if issue.path.is_empty() {
-            "the value"
-        } else {
-            &issue.path
-        };
+        let path = if issue.path.is_empty() { "the value" } else { &issue.path };
         let _ = write!(text, "{separator}- {path}: {}", issue.message);
     }
     clip(&text, RENDERED_MAX_BYTES)
@@ -62,10 +58,7 @@ impl Issues {
 
     /// Adds an issue unless it is known already or there is no room for it.
     pub(super) fn push(&mut self, path: &str, message: &str) {
-        let issue = Issue {
-            path: clip(path, PATH_MAX_BYTES),
-            message: clip(message, MESSAGE_MAX_BYTES),
-        };
+        let issue = Issue { path: clip(path, PATH_MAX_BYTES), message: clip(message, MESSAGE_MAX_BYTES) };
         if self.is_full() || self.0.contains(&issue) {
             return;
         }
@@ -77,10 +70,7 @@ impl Issues {
 
     fn rendered_bytes(&self) -> usize {
         let per_line = "\n- the value: ".len();
-        self.0
-            .iter()
-            .map(|issue| per_line + issue.path.len() + issue.message.len())
-            .sum()
+        self.0.iter().map(|issue| per_line + issue.path.len() + issue.message.len()).sum()
     }
 }
 

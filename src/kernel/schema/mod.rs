@@ -68,9 +68,7 @@ impl Schema {
     /// # Errors
     /// A [`SchemaError`] that names the place inside the schema and what is wrong there.
     pub fn compile(text: &str) -> Result<Self, SchemaError> {
-        let document = parse(text).map_err(|invalid| SchemaError::NotJson {
-            message: invalid.to_string(),
-        })?;
+        let document = parse(text).map_err(|invalid| SchemaError::NotJson { message: invalid.to_string() })?;
         let draft = compile_error::draft_of(&document)?;
         let mut engine = Engine::Linear;
         let built = loop {
@@ -82,13 +80,7 @@ impl Schema {
             };
         };
         let validator = built.map_err(|error| compile_error::explain(&document, &error))?;
-        Ok(Self {
-            inner: Arc::new(Compiled {
-                document: Arc::new(document),
-                validator,
-                engine,
-            }),
-        })
+        Ok(Self { inner: Arc::new(Compiled { document: Arc::new(document), validator, engine }) })
     }
 
     /// The schema as it was given.
@@ -117,11 +109,7 @@ impl Schema {
     }
 
     fn check(&self, value: &Value) -> Result<(), Invalid> {
-        if self.is_valid(value) {
-            Ok(())
-        } else {
-            Err(Invalid::Issues(report::explain(self, value)))
-        }
+        if self.is_valid(value) { Ok(()) } else { Err(Invalid::Issues(report::explain(self, value))) }
     }
 
     fn is_valid(&self, value: &Value) -> bool {
@@ -142,17 +130,14 @@ impl fmt::Debug for Schema {
 }
 
 fn options(draft: Draft, engine: Engine) -> ValidationOptions<'static> {
-    let options = jsonschema::options()
-        .offline()
-        .with_draft(draft)
-        .should_validate_formats(false);
+    let options = jsonschema::options().offline().with_draft(draft).should_validate_formats(false);
     match engine {
         Engine::Linear => options.with_pattern_options(pattern::linear()),
-        Engine::Backtracking { keys: false } => options
-            .with_pattern_options(pattern::linear())
-            .with_keyword("pattern", pattern::keyword),
-        Engine::Backtracking { keys: true } => options
-            .with_pattern_options(pattern::backtracking())
-            .with_keyword("pattern", pattern::keyword),
+        Engine::Backtracking { keys: false } => {
+            options.with_pattern_options(pattern::linear()).with_keyword("pattern", pattern::keyword)
+        }
+        Engine::Backtracking { keys: true } => {
+            options.with_pattern_options(pattern::backtracking()).with_keyword("pattern", pattern::keyword)
+        }
     }
 }

@@ -48,9 +48,9 @@ pub(super) fn gave_up() -> bool {
 
 pub(super) fn keys_are_short(value: &Value) -> bool {
     match value {
-        Value::Object(members) => members
-            .iter()
-            .all(|(key, value)| key.len() <= BACKTRACKING_KEY_MAX_BYTES && keys_are_short(value)),
+        Value::Object(members) => {
+            members.iter().all(|(key, value)| key.len() <= BACKTRACKING_KEY_MAX_BYTES && keys_are_short(value))
+        }
         Value::Array(items) => items.iter().all(keys_are_short),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
     }
@@ -68,11 +68,7 @@ pub(super) fn keyword<'a>(
         Ok(validator) => (validator, false),
         Err(_) => (options.with_pattern_options(backtracking()).build(&document)?, true),
     };
-    Ok(Box::new(Pattern {
-        validator,
-        backtracks,
-        source: given.as_str().unwrap_or_default().to_owned(),
-    }))
+    Ok(Box::new(Pattern { validator, backtracks, source: given.as_str().unwrap_or_default().to_owned() }))
 }
 
 struct Pattern {
@@ -88,9 +84,7 @@ impl Pattern {
             return true;
         }
         let length = subject.len() as u64;
-        let left = BUDGET
-            .get()
-            .and_then(|left| left.checked_sub(length.saturating_mul(length)));
+        let left = BUDGET.get().and_then(|left| left.checked_sub(length.saturating_mul(length)));
         BUDGET.set(left);
         left.is_some()
     }
@@ -105,10 +99,7 @@ impl<'i> Keyword<'i> for Pattern {
         Err(ValidationError::custom(if gave_up {
             GAVE_UP.to_owned()
         } else {
-            format!(
-                "must match the pattern {}",
-                super::issue::clip(&self.source, super::issue::EXCERPT_MAX_BYTES)
-            )
+            format!("must match the pattern {}", super::issue::clip(&self.source, super::issue::EXCERPT_MAX_BYTES))
         }))
     }
 

@@ -73,16 +73,12 @@ fn parse_below_outermost(text: &str) -> serde_json::Result<Value> {
             .map(Value::Array);
     }
     let Object(members) = serde_json::from_str(text)?;
-    let parsed = members
-        .into_iter()
-        .map(|(key, member)| Ok((key, serde_json::from_str(member.get())?)));
+    let parsed = members.into_iter().map(|(key, member)| Ok((key, serde_json::from_str(member.get())?)));
     parsed.collect::<Result<_, _>>().map(Value::Object)
 }
 
 fn not_json(error: &serde_json::Error) -> Invalid {
-    Invalid::NotJson {
-        message: clip(&error.to_string(), MESSAGE_MAX_BYTES),
-    }
+    Invalid::NotJson { message: clip(&error.to_string(), MESSAGE_MAX_BYTES) }
 }
 
 /// Borrows unless an escape for a surrogate occurs at all.

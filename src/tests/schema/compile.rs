@@ -7,48 +7,18 @@ use crate::kernel::schema::{NESTING_MAX, Schema};
 fn nt_09_a_refused_schema_names_the_path_and_the_fault() {
     let remote = "https://example.com/user.json";
     let cases = [
-        (
-            json!({"properties": {"a": {"type": "strin"}}}),
-            "/properties/a/type\": must be one of \"array\"",
-        ),
-        (
-            json!({"properties": {"a": {"minLength": -1}}}),
-            "/properties/a/minLength\": must be at least 0, found -1",
-        ),
-        (
-            json!({"properties": {"a": {"pattern": "(["}}}),
-            "/properties/a/pattern\": ([",
-        ),
+        (json!({"properties": {"a": {"type": "strin"}}}), "/properties/a/type\": must be one of \"array\""),
+        (json!({"properties": {"a": {"minLength": -1}}}), "/properties/a/minLength\": must be at least 0, found -1"),
+        (json!({"properties": {"a": {"pattern": "(["}}}), "/properties/a/pattern\": (["),
         (json!({"patternProperties": {"(": {}}}), "/patternProperties/(\": ("),
-        (
-            json!({"items": {"$ref": remote}}),
-            "/items/$ref\": https://example.com/user.json is outside the schema",
-        ),
-        (
-            json!({"items": {"$ref": "file:///etc/passwd"}}),
-            "/items/$ref\": file:///etc/passwd is outside",
-        ),
-        (
-            json!({"properties": {"a/b": {"$ref": "other.json#/x"}}}),
-            "/properties/a~1b/$ref\": other.json",
-        ),
-        (
-            json!({"items": {"$ref": "#/$defs/x"}}),
-            "/items/$ref\": /$defs/x does not exist in the schema",
-        ),
-        (
-            json!({"items": {"$ref": "#x"}}),
-            "/items/$ref\": x is not an anchor of the schema",
-        ),
-        (
-            json!({"$schema": "http://example.com/draft"}),
-            "unknown draft: http://example.com/draft",
-        ),
+        (json!({"items": {"$ref": remote}}), "/items/$ref\": https://example.com/user.json is outside the schema"),
+        (json!({"items": {"$ref": "file:///etc/passwd"}}), "/items/$ref\": file:///etc/passwd is outside"),
+        (json!({"properties": {"a/b": {"$ref": "other.json#/x"}}}), "/properties/a~1b/$ref\": other.json"),
+        (json!({"items": {"$ref": "#/$defs/x"}}), "/items/$ref\": /$defs/x does not exist in the schema"),
+        (json!({"items": {"$ref": "#x"}}), "/items/$ref\": x is not an anchor of the schema"),
+        (json!({"$schema": "http://example.com/draft"}), "unknown draft: http://example.com/draft"),
         (json!([1]), "must be an object or a boolean, found array"),
-        (
-            json!({"allOf": [{"pattern": "^(?=a)("}]}),
-            "/allOf/0/pattern\": ^(?=a)(",
-        ),
+        (json!({"allOf": [{"pattern": "^(?=a)("}]}), "/allOf/0/pattern\": ^(?=a)("),
     ];
     for (document, expected) in cases {
         let message = refusal(&document);
@@ -67,10 +37,7 @@ fn nt_09_known_drafts_and_unusual_ids_compile() {
     }
     let draft_7 =
         json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string", "format": "email"}]});
-    assert!(
-        schema(&draft_7).validate_text("[\"no address\"]").is_ok(),
-        "format is an annotation"
-    );
+    assert!(schema(&draft_7).validate_text("[\"no address\"]").is_ok(), "format is an annotation");
     assert_eq!(lines(&draft_7, &json!([1])), ["- /0: expected string, found number"]);
     for constant in [true, false] {
         assert_eq!(schema(&json!(constant)).validate_text("1").is_ok(), constant);
@@ -102,16 +69,10 @@ fn bl_121_reference_cycles_of_length_1_2_3_and_recursive_unions_end() {
     assert_eq!(found.as_slice().len(), 1);
     assert!(found.as_slice()[0].path.starts_with("/left/left"));
     let shallow = json!({"kind": "add", "left": {"kind": "mul", "right": {"kind": "mul", "left": "x"}}});
-    assert_eq!(
-        lines(&tree, &shallow),
-        ["- /left/right/left: expected number or object, found string"]
-    );
+    assert_eq!(lines(&tree, &shallow), ["- /left/right/left: expected number or object, found string"]);
     let alike = json!({"$ref": "#/$defs/n", "$defs": {"n": {"anyOf": [{"type": "object", "properties": {"c": {"$ref": "#/$defs/n"}}}, {"type": "object", "properties": {"c": {"$ref": "#/$defs/n"}}}]}}});
     let deep = (1..NESTING_MAX).fold(json!(1), |inner, _| json!({"c": inner}));
-    assert_eq!(
-        lines(&alike, &deep),
-        ["- the value: matches none of the 2 allowed shapes"]
-    );
+    assert_eq!(lines(&alike, &deep), ["- the value: matches none of the 2 allowed shapes"]);
 }
 
 #[test]

@@ -15,9 +15,7 @@ fn schema(document: &Value) -> Schema {
 }
 
 fn refusal(document: &Value) -> String {
-    Schema::compile(&document.to_string())
-        .expect_err("the schema is refused")
-        .to_string()
+    Schema::compile(&document.to_string()).expect_err("the schema is refused").to_string()
 }
 
 fn issues(document: &Value, value: &Value) -> Issues {

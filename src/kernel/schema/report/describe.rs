@@ -8,10 +8,7 @@ use crate::kernel::schema::issue::{EXCERPT_MAX_BYTES, clip, count, excerpt};
 use crate::kernel::schema::pattern;
 
 /// The rule that is broken, in words a model can act on. The value is shown in part at most.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a foreign enum: the rest is rare and named by its keyword"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a foreign enum: the rest is rare and named by its keyword")]
 pub(in crate::kernel::schema) fn describe(error: &ValidationError<'_>) -> String {
     let value = error.instance();
     let found = || excerpt(value);
@@ -23,11 +20,7 @@ pub(in crate::kernel::schema) fn describe(error: &ValidationError<'_>) -> String
             format!("must be {}, found {}", excerpt(expected_value), found())
         }
         ValidationErrorKind::Pattern { pattern } => {
-            format!(
-                "must match the pattern {}, found {}",
-                clip(pattern, EXCERPT_MAX_BYTES),
-                found()
-            )
+            format!("must match the pattern {}, found {}", clip(pattern, EXCERPT_MAX_BYTES), found())
         }
         ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}, found {}", found()),
         ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}, found {}", found()),
@@ -56,10 +49,7 @@ pub(in crate::kernel::schema) fn describe(error: &ValidationError<'_>) -> String
         ValidationErrorKind::Not { .. } => format!("has a shape that is not allowed, found {}", found()),
         ValidationErrorKind::BacktrackLimitExceeded { .. } => pattern::GAVE_UP.to_owned(),
         ValidationErrorKind::Custom { message, .. } => message.clone(),
-        other => format!(
-            "does not match the rule \"{}\"",
-            clip(other.keyword(), EXCERPT_MAX_BYTES)
-        ),
+        other => format!("does not match the rule \"{}\"", clip(other.keyword(), EXCERPT_MAX_BYTES)),
     }
 }
 
@@ -77,23 +67,14 @@ pub(in crate::kernel::schema) fn type_name(value: &Value) -> &'static str {
 fn expected(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(single) => single.to_string(),
-        TypeKind::Multiple(several) => several
-            .iter()
-            .map(|one| one.to_string())
-            .collect::<Vec<_>>()
-            .join(" or "),
+        TypeKind::Multiple(several) => several.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
     }
 }
 
 fn list(options: &Value) -> String {
     const SHOWN_MAX: usize = 20;
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut text = options
-        .iter()
-        .take(SHOWN_MAX)
-        .map(excerpt)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut text = options.iter().take(SHOWN_MAX).map(excerpt).collect::<Vec<_>>().join(", ");
     if options.len() > SHOWN_MAX {
         text.push_str(", …");
     }

@@ -30,24 +30,12 @@ const DOCUMENT_URI: &str = "keel:///schema";
 const UNION: &str = "matches none of the allowed shapes";
 
 pub(super) fn explain(schema: &Schema, value: &Value) -> Issues {
-    let mut report = Report {
-        origin: Origin::of(schema),
-        value,
-        unions_left: UNIONS_MAX,
-        issues: Issues::default(),
-    };
+    let mut report = Report { origin: Origin::of(schema), value, unions_left: UNIONS_MAX, issues: Issues::default() };
     pattern::start_budget();
     report.visit("", "");
     if report.issues.is_empty() {
         let gave_up = schema.inner.engine != Engine::Linear && pattern::gave_up();
-        report.issues.push(
-            "",
-            if gave_up {
-                pattern::GAVE_UP
-            } else {
-                "does not match the schema"
-            },
-        );
+        report.issues.push("", if gave_up { pattern::GAVE_UP } else { "does not match the schema" });
     }
     report.issues
 }
@@ -91,10 +79,7 @@ impl Report<'_> {
     fn add(&mut self, base: &str, error: &ValidationError<'_>) {
         let path = format!("{base}{}", error.instance_path());
         let kind = error.kind();
-        if let ValidationErrorKind::Required {
-            property: Value::String(name),
-        } = kind
-        {
+        if let ValidationErrorKind::Required { property: Value::String(name) } = kind {
             self.issues.push(&member(&path, name), "is required");
         } else if let ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } = kind
@@ -119,16 +104,12 @@ impl Report<'_> {
         };
         self.unions_left = left;
         let matching = (0..branches.len()).filter(|index| {
-            self.origin
-                .plain(&format!("{pointer}/{index}"))
-                .is_some_and(|branch| branch.is_valid(value))
+            self.origin.plain(&format!("{pointer}/{index}")).is_some_and(|branch| branch.is_valid(value))
         });
         let matching = matching.count();
         if matching > 1 {
-            let message = format!(
-                "matches {matching} of the {} shapes of which exactly one is allowed",
-                branches.len()
-            );
+            let message =
+                format!("matches {matching} of the {} shapes of which exactly one is allowed", branches.len());
             return self.issues.push(path, &message);
         }
         match choose(&self.origin.document, branches, value) {
@@ -151,11 +132,7 @@ impl Report<'_> {
 impl Origin {
     fn of(schema: &Schema) -> Self {
         let compiled = &schema.inner;
-        Self {
-            document: Arc::clone(&compiled.document),
-            draft: compiled.validator.draft(),
-            engine: compiled.engine,
-        }
+        Self { document: Arc::clone(&compiled.document), draft: compiled.validator.draft(), engine: compiled.engine }
     }
 
     fn plain(&self, pointer: &str) -> Option<Validator> {
@@ -164,21 +141,12 @@ impl Origin {
 
     fn explaining(&self, pointer: &str) -> Option<Validator> {
         let options = self.options().with_keyword("anyOf", self.opaque_union());
-        options
-            .with_keyword("oneOf", self.opaque_union())
-            .build(&reference(pointer))
-            .ok()
+        options.with_keyword("oneOf", self.opaque_union()).build(&reference(pointer)).ok()
     }
 
     fn opaque_union(&self) -> impl for<'a> Fn(&'a Map<String, Value>, &'a Value, Location) -> UnionBuilt<'a> + use<> {
         let origin = self.clone();
-        move |_, _, location| {
-            Ok(Box::new(Union {
-                origin: origin.clone(),
-                location,
-                compiled: OnceLock::new(),
-            }))
-        }
+        move |_, _, location| Ok(Box::new(Union { origin: origin.clone(), location, compiled: OnceLock::new() }))
     }
 
     fn options(&self) -> ValidationOptions<'static> {
@@ -205,11 +173,7 @@ struct Union {
 
 impl<'i> Keyword<'i> for Union {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        if self.is_valid(instance) {
-            Ok(())
-        } else {
-            Err(ValidationError::custom(UNION))
-        }
+        if self.is_valid(instance) { Ok(()) } else { Err(ValidationError::custom(UNION)) }
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {
@@ -217,9 +181,7 @@ impl<'i> Keyword<'i> for Union {
             let pointer = self.location.as_str();
             let keyword = pointer.rsplit('/').next()?;
             let branches = self.origin.document.pointer(pointer)?.as_array()?.len();
-            let branches: Vec<_> = (0..branches)
-                .map(|index| reference(&format!("{pointer}/{index}")))
-                .collect();
+            let branches: Vec<_> = (0..branches).map(|index| reference(&format!("{pointer}/{index}"))).collect();
             self.origin.options().build(&json!({ keyword: branches })).ok()
         });
         compiled.as_ref().is_none_or(|compiled| compiled.is_valid(instance))
@@ -250,11 +212,7 @@ fn member(path: &str, key: &str) -> String {
 /// How many values `value` consists of, counted up to `most`.
 fn nodes(value: &Value, most: usize) -> usize {
     let add = |counted: usize, part: &Value| {
-        if counted < most {
-            counted + nodes(part, most - counted)
-        } else {
-            counted
-        }
+        if counted < most { counted + nodes(part, most - counted) } else { counted }
     };
     match value {
         Value::Array(items) => items.iter().fold(1, add),

@@ -25,35 +25,21 @@ pub(super) enum Choice {
 
 pub(super) fn choose(document: &Value, branches: &[Value], value: &Value) -> Choice {
     let branches: Vec<&Value> = branches.iter().map(|branch| resolve(document, branch)).collect();
-    let typed: Vec<usize> = (0..branches.len())
-        .filter(|&index| accepts_type(branches[index], value))
-        .collect();
+    let typed: Vec<usize> = (0..branches.len()).filter(|&index| accepts_type(branches[index], value)).collect();
     if typed.is_empty() {
         let names: BTreeSet<&str> = branches.iter().flat_map(|branch| type_names(branch)).collect();
         let names: Vec<_> = names.into_iter().collect();
         let message = format!("expected {}, found {}", names.join(" or "), type_name(value));
-        return Choice::Nobody {
-            path: String::new(),
-            message,
-        };
+        return Choice::Nobody { path: String::new(), message };
     }
-    let fixed: Vec<_> = typed
-        .iter()
-        .map(|&index| fixed_members(document, branches[index], value))
-        .collect();
+    let fixed: Vec<_> = typed.iter().map(|&index| fixed_members(document, branches[index], value)).collect();
     let meant = |agreement: &Agreement| agreement.differing.is_empty();
-    let most = fixed
-        .iter()
-        .filter(|agreement| meant(agreement))
-        .map(|agreement| agreement.equal)
-        .max();
+    let most = fixed.iter().filter(|agreement| meant(agreement)).map(|agreement| agreement.equal).max();
     match most {
         None => disagreement(&fixed, value),
         Some(most) => {
-            let mut best = typed
-                .iter()
-                .zip(&fixed)
-                .filter(|(_, agreement)| meant(agreement) && agreement.equal == most);
+            let mut best =
+                typed.iter().zip(&fixed).filter(|(_, agreement)| meant(agreement) && agreement.equal == most);
             match (best.next(), best.next()) {
                 (Some((&index, _)), None) => Choice::Branch(index),
                 (_, _) => Choice::Unclear,
@@ -93,36 +79,22 @@ fn fixed_members<'s>(document: &'s Value, branch: &'s Value, value: &Value) -> A
 /// What all branches together would have allowed in the place where each of them differs.
 fn disagreement(fixed: &[Agreement<'_>], value: &Value) -> Choice {
     let common = fixed.first().and_then(|first| {
-        first.differing.iter().map(|(key, _)| *key).find(|key| {
-            fixed
-                .iter()
-                .all(|agreement| agreement.differing.iter().any(|(other, _)| other == key))
-        })
+        first
+            .differing
+            .iter()
+            .map(|(key, _)| *key)
+            .find(|key| fixed.iter().all(|agreement| agreement.differing.iter().any(|(other, _)| other == key)))
     });
     let Some(key) = common else { return Choice::Unclear };
-    let differing = fixed
-        .iter()
-        .flat_map(|agreement| &agreement.differing)
-        .filter(|(other, _)| *other == key);
+    let differing = fixed.iter().flat_map(|agreement| &agreement.differing).filter(|(other, _)| *other == key);
     let mut names: Vec<String> = Vec::new();
-    for name in differing
-        .flat_map(|(_, allowed)| allowed)
-        .map(|allowed| excerpt(allowed))
-    {
+    for name in differing.flat_map(|(_, allowed)| allowed).map(|allowed| excerpt(allowed)) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let (path, found) = if key.is_empty() {
-        (String::new(), value)
-    } else {
-        (member("", key), &value[key])
-    };
-    let message = format!(
-        "must be one of {}, found {}",
-        clip(&names.join(", "), LIST_MAX_BYTES),
-        excerpt(found)
-    );
+    let (path, found) = if key.is_empty() { (String::new(), value) } else { (member("", key), &value[key]) };
+    let message = format!("must be one of {}, found {}", clip(&names.join(", "), LIST_MAX_BYTES), excerpt(found));
     Choice::Nobody { path, message }
 }
 
@@ -137,10 +109,7 @@ fn fixed_values(schema: &Value) -> Vec<&Value> {
 fn accepts_type(branch: &Value, value: &Value) -> bool {
     let names = type_names(branch);
     let found = type_name(value);
-    names.is_empty()
-        || names
-            .iter()
-            .any(|&name| name == found || (name == "integer" && value.is_number()))
+    names.is_empty() || names.iter().any(|&name| name == found || (name == "integer" && value.is_number()))
 }
 
 fn type_names(schema: &Value) -> Vec<&str> {
@@ -154,10 +123,7 @@ fn type_names(schema: &Value) -> Vec<&str> {
 fn resolve<'s>(document: &'s Value, schema: &'s Value) -> &'s Value {
     let mut resolved = schema;
     for _ in 0..HOPS_MAX {
-        let pointer = resolved
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|target| target.strip_prefix('#'));
+        let pointer = resolved.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
         let Some(target) = pointer.and_then(|pointer| document.pointer(pointer)) else {
             break;
         };

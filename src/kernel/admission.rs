@@ -1,0 +1,206 @@
+//! The gates that every call passes before its body may run, model-issued or nested, in one order (NT-33): budget, lookup,
+//! arguments, middleware, access, the host's own gate, humans. What was reserved is given back when one of them refuses.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::kernel::access::{self, Subject};
+use crate::kernel::approval::{Kind, Pending};
+use crate::kernel::arguments;
+use crate::kernel::budget::TreeLimit;
+use crate::kernel::call::{Call, NewCall};
+use crate::kernel::event::LimitName;
+use crate::kernel::hooks::{self, Admission};
+use crate::kernel::id::{CallId, CallKey};
+use crate::kernel::idempotency::arguments_hash;
+use crate::kernel::protocol::{AuthorizeAnswer, Command};
+use crate::kernel::refusal::Refusal;
+use crate::kernel::reply::Arguments;
+use crate::kernel::spec::{Concurrency, Exposure};
+use crate::kernel::suspension;
+use crate::kernel::turn::Turn;
+
+/// A call that somebody asks for.
+pub struct CallRequest<'a> {
+    pub tool: &'a str,
+    pub arguments: &'a Arguments,
+    pub id: CallId,
+    /// The call whose tool asks; `None` for the model.
+    pub parent: Option<&'a Rc<Call>>,
+}
+
+/// A call that passed every gate. It holds its place in the budget until it is kept or dropped.
+pub struct Admitted {
+    pub call: Rc<Call>,
+    pub reservation: Reservation,
+    /// What the tool's definition, or its `concurrency` function, says of this call.
+    pub is_exclusive: bool,
+    /// A human has to decide before it runs.
+    pub pending: Option<Pending>,
+    release: Release,
+}
+
+/// # Errors
+/// The first gate that refused.
+pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitted, Refusal> {
+    let reservation = Reservation::take(turn, request.parent.is_some())?;
+    let tool_index = lookup(turn, request)?;
+    let spec = &turn.agent().tools[tool_index];
+    let key = turn.port.next_call_key();
+    let release = Release { turn: Rc::clone(turn), key, needed: Cell::new(spec.prepares) };
+    let prepared = arguments::prepare(turn, tool_index, key, request).await?;
+    let call = Rc::new(Call::new(NewCall {
+        key,
+        turn: Rc::clone(turn),
+        tool_index,
+        id: request.id.clone(),
+        parent: request.parent.cloned(),
+        arguments: prepared.arguments,
+        given: prepared.given,
+    }));
+    let needs_human = spec.external || spec.approval_required;
+    if needs_human && !may_wait(turn, request) {
+        return Err(Refusal::needs_approval(&call.view()));
+    }
+    let asked_by_hook = match hooks::admit(turn, &call.view()).await? {
+        Admission::Admitted => false,
+        Admission::NeedsApproval if may_wait(turn, request) => true,
+        Admission::NeedsApproval => return Err(Refusal::needs_approval(&call.view())),
+    };
+    if !access::may_use(turn, Subject::Tool(tool_index), &spec.access).await {
+        return Err(Refusal::AccessDenied { tool: request.tool.to_owned() });
+    }
+    authorize(turn, &call).await?;
+    turn.tool_uses.borrow_mut()[tool_index] += 1;
+    let default_exclusive = match spec.concurrency {
+        Concurrency::Exclusive => true,
+        Concurrency::Shared => false,
+        // A nested call to a tool that says nothing is exclusive, a model-issued one is not held back (D-10).
+        Concurrency::Unset | Concurrency::Dynamic => call.parent.is_some(),
+    };
+    Ok(Admitted {
+        pending: (needs_human || asked_by_hook).then(|| pending(turn, &call)),
+        is_exclusive: prepared.exclusive.unwrap_or(default_exclusive),
+        call,
+        reservation,
+        release,
+    })
+}
+
+impl Admitted {
+    /// The call runs: what the host prepared is now the body's.
+    pub fn begin(&self) {
+        self.release.needed.set(false);
+    }
+}
+
+/// The tool of that name, where the turn may know of it (D-17, D-21).
+fn lookup(turn: &Turn, request: &CallRequest<'_>) -> Result<usize, Refusal> {
+    let tool = request.tool;
+    let agent = turn.agent();
+    let Some(index) = agent
+        .tool_index(tool)
+        .filter(|index| agent.tools[*index].exposure != Exposure::Hidden && turn.port.options.allows(tool))
+    else {
+        return Err(Refusal::NotFound { tool: tool.to_owned() });
+    };
+    let spec = &agent.tools[index];
+    if let Some(max) = spec.max_uses.filter(|max| turn.tool_uses.borrow()[index] >= *max) {
+        return Err(Refusal::UsesSpent { tool: tool.to_owned(), max });
+    }
+    let max_depth = turn.limits.max_depth();
+    if spec.delegation.is_some() && turn.depth >= max_depth {
+        return Err(Refusal::Depth { tool: tool.to_owned(), max: max_depth });
+    }
+    Ok(index)
+}
+
+/// Below a nested call nobody waits for a human (D-22).
+fn may_wait(turn: &Turn, request: &CallRequest<'_>) -> bool {
+    request.parent.is_none() && turn.may_wait_for_humans
+}
+
+/// The host's `security.authorizeTool`. It sees the arguments as they were sent.
+async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
+    if !turn.port.options.hosted.as_ref().is_some_and(|hosted| hosted.authorizes) {
+        return Ok(());
+    }
+    let mut view = call.view();
+    view.args = &call.given;
+    match turn.port.ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), call: view }).read().await {
+        AuthorizeAnswer::Allow => Ok(()),
+        AuthorizeAnswer::Deny(reason) => {
+            let reason = reason.map_or_else(|| "tool call was not approved".to_owned(), |reason| reason.0);
+            Err(Refusal::Denied { subject: view.subject(), reason })
+        }
+        AuthorizeAnswer::Thrown(thrown) => Err(Refusal::by_hook(&view, thrown.code.as_deref(), thrown.message.0)),
+    }
+}
+
+fn pending(turn: &Turn, call: &Call) -> Pending {
+    Pending {
+        id: format!("{}:{}", turn.id(), call.id),
+        kind: if call.tool().external { Kind::External } else { Kind::Approval },
+        path: suspension::path(turn),
+        turn_id: turn.id().clone(),
+        call_id: call.id.clone(),
+        tool_id: Rc::clone(&call.tool().id),
+        args: Rc::clone(&call.arguments),
+        args_hash: arguments_hash(&call.tool().id, call.arguments.get()),
+    }
+}
+
+/// A place in the tool-call budget of the turn and of the ceilings around it. Given back unless it is spent.
+pub struct Reservation {
+    turn: Rc<Turn>,
+    nested: bool,
+    spent: Cell<bool>,
+}
+
+impl Reservation {
+    fn take(turn: &Rc<Turn>, nested: bool) -> Result<Self, Refusal> {
+        if !turn.meter.reserve_call(&turn.budget, nested) {
+            let max = turn.budget.tool_calls_max();
+            turn.reached(LimitName::ToolCalls, max.into());
+            return Err(if nested { Refusal::NestedCallsSpent { max } } else { Refusal::ToolCallsSpent { max } });
+        }
+        if let Some(Err(TreeLimit { what, max })) = turn.tree_meter.as_ref().map(|meter| meter.reserve_tool_call()) {
+            turn.meter.release_call(nested);
+            turn.reached(LimitName::Tree, max);
+            return Err(Refusal::TreeSpent { what, max });
+        }
+        Ok(Self { turn: Rc::clone(turn), nested, spent: Cell::new(false) })
+    }
+
+    /// The body is about to run: the place is used up, whatever comes of it.
+    pub fn spend(&self) {
+        self.spent.set(true);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.spent.get() {
+            return;
+        }
+        self.turn.meter.release_call(self.nested);
+        if let Some(meter) = &self.turn.tree_meter {
+            meter.release_tool_call();
+        }
+    }
+}
+
+/// What the host keeps for a prepared call; forgotten when the call is refused.
+struct Release {
+    turn: Rc<Turn>,
+    key: CallKey,
+    needed: Cell<bool>,
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if self.needed.get() {
+            self.turn.port.say(&Command::Release { key: self.key });
+        }
+    }
+}

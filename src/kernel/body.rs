@@ -1,0 +1,158 @@
+//! One run of a tool's body on the host, within its time, and the nested calls that it makes meanwhile. What is still in
+//! flight below a body when it settles is dropped with it.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::rc::Rc;
+
+use futures_util::future::{AbortHandle, LocalBoxFuture, abortable};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt, select_biased};
+use serde_json::value::RawValue;
+
+use crate::kernel::call::Call;
+use crate::kernel::execution::{self, Ran};
+use crate::kernel::id::EffectId;
+use crate::kernel::mailbox::Mailbox;
+use crate::kernel::nested::{self, NestedRequest};
+use crate::kernel::outcome::Failure;
+use crate::kernel::port::{self, Effect};
+use crate::kernel::protocol::{CallResult, Command};
+use crate::kernel::spec::ToolTimeout;
+use crate::kernel::stop::Cut;
+use crate::kernel::time::Sleep;
+
+/// A body that runs, as what it sends (nested calls, parts, progress) finds it.
+pub struct Body {
+    pub call: Rc<Call>,
+    pub letters: Mailbox<Letter>,
+}
+
+/// What a body asks of the loop that drives it.
+pub enum Letter {
+    Call(NestedRequest),
+    /// Nobody waits for that nested call any longer: its own signal fired.
+    Abandon {
+        request: u32,
+    },
+}
+
+/// # Errors
+/// A nested delegation whose connection says that a failed child fails its caller.
+pub async fn run(call: &Rc<Call>, rewritten: Option<&RawValue>) -> Result<Ran, Failure> {
+    let turn = &call.turn;
+    let prepared = call.tool().prepares && rewritten.is_none();
+    let effect = turn.port.ask(turn, |id| Command::Call {
+        id,
+        turn_id: turn.id(),
+        key: call.key,
+        tool: call.tool_index,
+        call_id: &call.id,
+        parent_call_id: call.parent.as_ref().map(|parent| &parent.id),
+        level: call.level,
+        args: (!prepared).then(|| rewritten.unwrap_or(&call.arguments)),
+        keep: turn.hooks.wrap_tool,
+    });
+    let id = effect.id;
+    let body = RunningBody::new(call, id);
+    match drive(call, &body.body, effect).await? {
+        Settled::Answered(text) => Ok(execution::ran(port::parse(&text), id)),
+        Settled::TimedOut { after_ms } => {
+            let text = format!("tool `{}` timed out after {after_ms} ms", call.tool().id);
+            Ok(Ran::Result(CallResult::error(text)))
+        }
+    }
+}
+
+enum Settled {
+    Answered(String),
+    TimedOut { after_ms: f64 },
+}
+
+async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, Failure> {
+    let timeout = timeout_of(call);
+    let mut late = pin!(sleep(call, timeout.as_ref()).fuse());
+    let mut effect = effect;
+    let mut below = Below::default();
+    loop {
+        select_biased! {
+            text = (&mut effect).fuse() => return Ok(Settled::Answered(text)),
+            after_ms = late => {
+                effect.cancel(&Cut::ToolTimeout { max_ms: after_ms });
+                return Ok(Settled::TimedOut { after_ms });
+            }
+            letter = body.letters.take().fuse() => below.take(call, effect.id, letter),
+            ended = below.running.select_next_some() => ended?,
+        }
+    }
+}
+
+/// The nested calls of a body that are in flight.
+#[derive(Default)]
+struct Below<'a> {
+    running: FuturesUnordered<LocalBoxFuture<'a, Result<(), Failure>>>,
+    handles: BTreeMap<u32, AbortHandle>,
+}
+
+impl<'a> Below<'a> {
+    fn take(&mut self, call: &'a Rc<Call>, body: EffectId, letter: Letter) {
+        match letter {
+            Letter::Call(request) => {
+                let number = request.request;
+                let (serving, handle) = abortable(nested::serve(Rc::clone(call), body, request));
+                self.handles.insert(number, handle);
+                self.running.push(serving.map(|ended| ended.unwrap_or(Ok(()))).boxed_local());
+            }
+            Letter::Abandon { request } => {
+                let Some(handle) = self.handles.remove(&request) else { return };
+                handle.abort();
+                self.running.push(call.take_slot_back().map(Ok).boxed_local());
+            }
+        }
+    }
+}
+
+struct Timeout {
+    reported_ms: f64,
+    enforced_ms: f64,
+}
+
+async fn sleep(call: &Call, timeout: Option<&Timeout>) -> f64 {
+    let Some(timeout) = timeout else { return std::future::pending().await };
+    let port = &call.turn.port;
+    Sleep::until(port, port.now().after_ms(timeout.enforced_ms)).await;
+    timeout.reported_ms
+}
+
+/// A tool's own timeout, clamped by the limits, or the one it inherits from them (D-20).
+fn timeout_of(call: &Call) -> Option<Timeout> {
+    let limits = call.turn.limits.tool_timeout.unwrap_or_default();
+    let wanted_ms = match call.tool().timeout_ms {
+        Some(ToolTimeout::Unbounded(_)) => return None,
+        Some(ToolTimeout::Ms(ms)) => ms,
+        None => limits.inherited_ms.filter(|ms| *ms > 0.0)?,
+    };
+    let least = wanted_ms.max(limits.min_ms.unwrap_or(0.0));
+    let reported_ms = limits.max_ms.map_or(least, |max| least.min(max));
+    Some(Timeout { reported_ms, enforced_ms: reported_ms + limits.grace_ms.unwrap_or(0.0) })
+}
+
+/// A body in the port's list; leaves it when dropped.
+struct RunningBody {
+    body: Rc<Body>,
+    id: EffectId,
+}
+
+impl RunningBody {
+    fn new(call: &Rc<Call>, id: EffectId) -> Self {
+        let body = Rc::new(Body { call: Rc::clone(call), letters: Mailbox::default() });
+        call.turn.port.bodies.borrow_mut().insert(id, Rc::clone(&body));
+        Self { body, id }
+    }
+}
+
+impl Drop for RunningBody {
+    fn drop(&mut self) {
+        self.body.call.turn.port.bodies.borrow_mut().remove(&self.id);
+    }
+}

@@ -1,0 +1,131 @@
+//! Running an admitted call: through the wrap layers to its base (a body, or a child turn), and what came of it. The same
+//! for model-issued and nested calls; what surrounds it differs (`issued.rs`, `nested.rs`).
+
+use std::rc::Rc;
+
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt, select_biased};
+use serde_json::value::RawValue;
+
+use crate::kernel::body;
+use crate::kernel::call::Call;
+use crate::kernel::call_view::ResultView;
+use crate::kernel::delegation::{self, Delegated};
+use crate::kernel::event::ErrorInfo;
+use crate::kernel::id::EffectId;
+use crate::kernel::mailbox::Mailbox;
+use crate::kernel::outcome::Failure;
+use crate::kernel::port;
+use crate::kernel::protocol::{CallAnswer, CallResult, Command, Thrown};
+
+/// What came of a call that ran.
+pub enum Ran {
+    /// A result, also one in which the tool reports its own failure.
+    Result(CallResult),
+    /// A foreign exception. The object stays with the host, under the command whose code threw it.
+    Raised { message: String, thrown_by: EffectId },
+    /// It turned out to need a human.
+    NeedsApproval,
+}
+
+/// What everybody but the program that called sees of a foreign exception (D-11).
+pub const DISPATCH_FAILED: &str = "tool dispatch failed";
+
+/// # Errors
+/// A failed child whose connection says that it fails its caller.
+pub async fn run(call: &Rc<Call>) -> Result<Ran, Failure> {
+    if call.turn.hooks.wrap_tool { run_wrapped(call).await } else { run_base(call, None).await }
+}
+
+/// The layers run on the host's side; each `next()` of the innermost one comes back here and runs the base.
+async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
+    let turn = &call.turn;
+    let effect = turn.port.ask(turn, |id| Command::Wrap { id, turn_id: turn.id(), key: call.key, call: call.view() });
+    let id = effect.id;
+    let onion = Onion::new(call, id);
+    let mut bases = FuturesUnordered::new();
+    let mut effect = effect.fuse();
+    loop {
+        select_biased! {
+            text = effect => return Ok(ran(port::parse(&text), id)),
+            next = onion.requests.take().fuse() => bases.push(answer_next(call, id, next)),
+            base = bases.select_next_some() => base?,
+        }
+    }
+}
+
+async fn answer_next(call: &Rc<Call>, onion: EffectId, next: Next) -> Result<(), Failure> {
+    let ran = run_base(call, next.arguments).await?;
+    let (result, error, thrown_by) = match &ran {
+        Ran::Result(result) => (Some(ResultView::of(result)), None, None),
+        Ran::Raised { thrown_by, .. } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), Some(*thrown_by)),
+        Ran::NeedsApproval => (None, Some(ErrorInfo::new("APPROVAL_REQUIRED", "the call requires approval")), None),
+    };
+    call.turn.port.say(&Command::NextResult { id: onion, request: next.request, result, error, thrown_by });
+    Ok(())
+}
+
+/// Runs what is inside all layers, once. The summary of nested calls so far goes onto its result.
+async fn run_base(call: &Rc<Call>, rewritten: Option<Box<RawValue>>) -> Result<Ran, Failure> {
+    let ran = match &call.tool().delegation {
+        Some(connection) => {
+            call.slot.lend();
+            let delegated = delegation::run(call, connection, rewritten.as_deref()).await?;
+            call.take_slot_back().await;
+            let (is_error, value) = match delegated {
+                Delegated::Completed(value) => (false, value),
+                Delegated::Failed(value) => (true, value),
+            };
+            Ran::Result(CallResult { is_error, text: None, value: Some(value), metadata: None })
+        }
+        None => body::run(call, rewritten.as_deref()).await?,
+    };
+    Ok(match ran {
+        Ran::Result(result) => {
+            let metadata = call.nesting.summary.borrow().attach(result.metadata);
+            Ran::Result(CallResult { metadata, ..result })
+        }
+        Ran::Raised { .. } | Ran::NeedsApproval => ran,
+    })
+}
+
+/// Reads the answer of user code that ran as the command `id`.
+pub fn ran(answer: CallAnswer, id: EffectId) -> Ran {
+    match answer {
+        CallAnswer::Result(result) => Ran::Result(result),
+        CallAnswer::Thrown(Thrown { code, message }) => match code.as_deref() {
+            None | Some("TOOL_ERROR") => Ran::Raised { message: message.0, thrown_by: id },
+            Some("APPROVAL_REQUIRED") => Ran::NeedsApproval,
+            // A KeelError is meant to be read: a tool that reports its own failure, or forwards a refusal.
+            Some(_) => Ran::Result(CallResult::error(message.0)),
+        },
+    }
+}
+
+/// What a wrap layer asks for with `next(call?)`.
+pub struct Next {
+    pub request: u32,
+    /// Rewritten arguments; they are not validated again.
+    pub arguments: Option<Box<RawValue>>,
+}
+
+/// The layers of a call in flight, as its `next()` requests find it.
+pub struct Onion {
+    call: Rc<Call>,
+    id: EffectId,
+    requests: Rc<Mailbox<Next>>,
+}
+
+impl Onion {
+    fn new(call: &Rc<Call>, id: EffectId) -> Self {
+        let requests = Rc::new(Mailbox::default());
+        call.turn.port.onions.borrow_mut().insert(id, Rc::clone(&requests));
+        Self { call: Rc::clone(call), id, requests }
+    }
+}
+
+impl Drop for Onion {
+    fn drop(&mut self) {
+        self.call.turn.port.onions.borrow_mut().remove(&self.id);
+    }
+}

@@ -1,0 +1,139 @@
+//! Middleware, as the kernel sees it: which stages have hooks, and what they answer. All hooks of a stage are run by the
+//! host in one go (D-16); what a refusal means is decided here.
+
+use std::rc::Rc;
+
+use futures_util::future::{Either, select};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::kernel::call_view::{CallView, ResultView};
+use crate::kernel::port::{self, Effect};
+use crate::kernel::protocol::{CallResult, Command, HookAnswer, Stage};
+use crate::kernel::refusal::Refusal;
+use crate::kernel::stop::Cut;
+use crate::kernel::time::Sleep;
+use crate::kernel::turn::Turn;
+
+/// Which stages somebody has a hook for.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "one flag per stage, as the host reports them")]
+pub struct HookFlags {
+    pub before_model: bool,
+    pub after_model: bool,
+    pub before_tool: bool,
+    pub after_tool: bool,
+    pub check_nested_tool: bool,
+    pub observe_nested_result: bool,
+    pub wrap_tool: bool,
+    /// Some wrap layer is not safe to run concurrently.
+    pub serial: bool,
+}
+
+impl HookFlags {
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            before_model: self.before_model || more.before_model,
+            after_model: self.after_model || more.after_model,
+            before_tool: self.before_tool || more.before_tool,
+            after_tool: self.after_tool || more.after_tool,
+            check_nested_tool: self.check_nested_tool || more.check_nested_tool,
+            observe_nested_result: self.observe_nested_result || more.observe_nested_result,
+            wrap_tool: self.wrap_tool || more.wrap_tool,
+            serial: self.serial || more.serial,
+        }
+    }
+
+    fn has(self, stage: Stage) -> bool {
+        match stage {
+            Stage::BeforeModel => self.before_model,
+            Stage::AfterModel => self.after_model,
+            Stage::BeforeTool => self.before_tool,
+            Stage::AfterTool => self.after_tool,
+            Stage::CheckNestedTool => self.check_nested_tool,
+            Stage::ObserveNestedResult => self.observe_nested_result,
+        }
+    }
+}
+
+/// What the hooks of an admission stage say.
+pub enum Admission {
+    Admitted,
+    /// A human has to decide.
+    NeedsApproval,
+}
+
+/// Takes a call through `beforeTool` or `checkNestedTool`.
+///
+/// # Errors
+/// The first hook that refused it.
+pub async fn admit(turn: &Rc<Turn>, call: &CallView<'_>) -> Result<Admission, Refusal> {
+    let stage = if call.is_nested() { Stage::CheckNestedTool } else { Stage::BeforeTool };
+    match run(turn, stage, Some(call), None).await {
+        Ran::Ok(_) => Ok(Admission::Admitted),
+        Ran::Refused { code, message } => Err(Refusal::by_hook(call, code.as_deref(), message)),
+        Ran::NeedsApproval => Ok(Admission::NeedsApproval),
+    }
+}
+
+/// Shows a result to `afterTool` or `observeNestedResult`; the first may put another in its place. What these hooks throw
+/// changes nothing: the call has happened.
+pub async fn observe(turn: &Rc<Turn>, call: &CallView<'_>, result: &ResultView<'_>) -> Option<CallResult> {
+    let stage = if call.is_nested() { Stage::ObserveNestedResult } else { Stage::AfterTool };
+    match run(turn, stage, Some(call), Some(result)).await {
+        Ran::Ok(changed) => changed,
+        Ran::Refused { message, .. } => {
+            tracing::warn!(%message, "a hook that observes results threw");
+            None
+        }
+        Ran::NeedsApproval => None,
+    }
+}
+
+/// Runs `beforeModel` or `afterModel`; the host keeps what they change.
+///
+/// # Errors
+/// What a hook threw.
+pub async fn around_model(turn: &Rc<Turn>, stage: Stage) -> Result<(), String> {
+    match run(turn, stage, None, None).await {
+        Ran::Ok(_) => Ok(()),
+        Ran::Refused { message, .. } => Err(message),
+        Ran::NeedsApproval => Err("a model hook cannot ask for an approval".to_owned()),
+    }
+}
+
+enum Ran {
+    Ok(Option<CallResult>),
+    Refused { code: Option<String>, message: String },
+    NeedsApproval,
+}
+
+async fn run(turn: &Rc<Turn>, stage: Stage, call: Option<&CallView<'_>>, result: Option<&ResultView<'_>>) -> Ran {
+    if !turn.hooks.has(stage) {
+        return Ran::Ok(None);
+    }
+    let effect = turn.port.ask(turn, |id| Command::Hooks { id, turn_id: turn.id(), stage, call, result });
+    match in_time(turn, effect).await {
+        Ok(HookAnswer::Ok(changed)) => Ran::Ok(changed),
+        Ok(HookAnswer::Refused(thrown)) => Ran::Refused { code: thrown.code, message: thrown.message.0 },
+        Ok(HookAnswer::NeedsApproval) => Ran::NeedsApproval,
+        Err(cut) => Ran::Refused { code: None, message: cut.to_string() },
+    }
+}
+
+/// The answer of a hook, or of a predicate.
+///
+/// # Errors
+/// It took longer than `limits.hookTimeoutMs`: what hangs admits nothing (D-16).
+pub async fn in_time<T: DeserializeOwned>(turn: &Rc<Turn>, effect: Effect) -> Result<T, Cut> {
+    let max_ms = turn.limits.hook_timeout_ms();
+    match select(effect, Sleep::until(&turn.port, turn.port.now().after_ms(max_ms))).await {
+        Either::Left((text, _)) => Ok(port::parse(&text)),
+        Either::Right(((), effect)) => {
+            let cut = Cut::HookTimeout { max_ms };
+            effect.cancel(&cut);
+            Err(cut)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Arguments that no caller gives: the host fills them in, or the kernel with the call's id. A caller that sends them all
+//! the same is overruled: declared keys are taken out before anything looks at the arguments.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::kernel::admission::CallRequest;
+use crate::kernel::call_view::CallView;
+use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::refusal::Refusal;
+use crate::kernel::schema::Object;
+use crate::kernel::spec::{InjectFrom, ToolSpec};
+use crate::kernel::turn::Turn;
+
+/// The caller's arguments without the keys that are injected.
+///
+/// # Errors
+/// A tool with injected arguments takes an object.
+pub fn stripped<'a>(spec: &ToolSpec, given: &'a RawValue) -> Result<Cow<'a, RawValue>, String> {
+    if spec.injects.is_empty() {
+        return Ok(Cow::Borrowed(given));
+    }
+    let Object(members) = serde_json::from_str(given.get()).map_err(|_| "expected an object".to_owned())?;
+    let own = members.into_iter().filter(|(name, _)| !spec.injects.iter().any(|inject| inject.name == *name));
+    Ok(Cow::Owned(object(own)))
+}
+
+/// The arguments with what is injected.
+///
+/// # Errors
+/// The host gave no value for a key, or threw; why stays with the host.
+pub async fn filled(
+    turn: &Rc<Turn>,
+    spec: &ToolSpec,
+    request: &CallRequest<'_>,
+    given: &RawValue,
+    checked: Box<RawValue>,
+) -> Result<Box<RawValue>, Refusal> {
+    if spec.injects.is_empty() {
+        return Ok(checked);
+    }
+    let failed = || Refusal::Injection { tool: spec.id.to_string() };
+    let from_host = spec.injects.iter().any(|inject| inject.from == InjectFrom::Host);
+    let values: BTreeMap<String, Box<RawValue>> = if from_host {
+        let call = CallView {
+            tool_id: &spec.id,
+            call_id: &request.id,
+            parent_call_id: request.parent.map(|parent| &parent.id),
+            args: given,
+            turn_id: turn.id(),
+            agent_id: &turn.header.agent_id,
+            level: request.parent.map_or(0, |parent| parent.level + 1),
+        };
+        match turn.port.ask(turn, |id| Command::Inject { id, turn_id: turn.id(), call }).read().await {
+            Answer::Ok(values) => values,
+            Answer::Thrown(_) => return Err(failed()),
+        }
+    } else {
+        BTreeMap::new()
+    };
+    let call_id = to_raw_value(&request.id).expect("an id always serialises");
+    let Object(members) = serde_json::from_str(checked.get()).map_err(|_| failed())?;
+    let mut filled = members;
+    for inject in &spec.injects {
+        let value = match inject.from {
+            InjectFrom::ToolCallId => Some(&call_id),
+            InjectFrom::Host => values.get(&inject.name),
+        };
+        filled.push((inject.name.clone(), value.ok_or_else(failed)?));
+    }
+    Ok(object(filled.into_iter()))
+}
+
+fn object<'t>(members: impl Iterator<Item = (String, &'t RawValue)>) -> Box<RawValue> {
+    let member = |(name, value): (String, &RawValue)| {
+        let name = serde_json::to_string(&name).expect("a string always serialises");
+        format!("{name}:{}", value.get())
+    };
+    let members: Vec<String> = members.map(member).collect();
+    RawValue::from_string(format!("{{{}}}", members.join(","))).expect("members in braces are an object")
+}

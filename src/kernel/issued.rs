@@ -1,0 +1,135 @@
+//! A call that the model issued, from its admission to the answer that the transcript gets.
+
+use std::rc::Rc;
+
+use tracing::Instrument;
+
+use crate::kernel::admission::{self, Admitted, CallRequest};
+use crate::kernel::approval::{self, Decision, Kind};
+use crate::kernel::call::{Call, StartedCall};
+use crate::kernel::call_view::ResultView;
+use crate::kernel::event::ErrorInfo;
+use crate::kernel::execution::{self, DISPATCH_FAILED, Ran};
+use crate::kernel::hooks;
+use crate::kernel::ledger::{self, Settlement};
+use crate::kernel::outcome::Failure;
+use crate::kernel::protocol::{CallResult, Offer};
+use crate::kernel::refusal::Refusal;
+use crate::kernel::reply::RequestedCall;
+use crate::kernel::transcript::Output;
+use crate::kernel::turn::Turn;
+
+/// Takes a call of the model through the gates.
+///
+/// # Errors
+/// The first gate that refused.
+pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> Result<IssuedCall, Refusal> {
+    // A step that offers less than the turn's tools admits none of them.
+    if offer != Offer::All {
+        return Err(Refusal::NotFound { tool: requested.tool_name.clone() });
+    }
+    let request = CallRequest {
+        tool: &requested.tool_name,
+        arguments: &requested.arguments,
+        id: requested.id.clone(),
+        parent: None,
+    };
+    admission::admit(turn, &request).await.map(IssuedCall)
+}
+
+pub struct IssuedCall(Admitted);
+
+/// How the call is answered.
+pub enum Answered {
+    Output(Output),
+    /// A human refused it, after all.
+    Refused(Refusal),
+}
+
+impl IssuedCall {
+    pub fn is_exclusive(&self) -> bool {
+        self.0.is_exclusive
+    }
+
+    /// Runs the call to its answer; waits for a human first where one has to decide.
+    ///
+    /// # Errors
+    /// A failed child whose connection says that it fails its caller.
+    pub async fn run(self) -> Result<Answered, Failure> {
+        let call = Rc::clone(&self.0.call);
+        let span = tracing::debug_span!("call", id = %call.id, tool = %call.tool().id);
+        async move {
+            match self.decide().await {
+                Ok(given) => Ok(Answered::Output(run(&self.0, given).await?)),
+                Err(refusal) => Ok(Answered::Refused(refusal)),
+            }
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// The result that a human brought, or `None` when the body is to run.
+    async fn decide(&self) -> Result<Option<CallResult>, Refusal> {
+        let Some(pending) = self.0.pending.clone() else { return Ok(None) };
+        let call = &self.0.call;
+        let external = pending.kind == Kind::External;
+        match approval::decide(&call.turn, pending).await {
+            Decision::Allow if !external => Ok(None),
+            Decision::Result(value) => {
+                Ok(Some(CallResult { is_error: false, text: None, value: Some(value), metadata: None }))
+            }
+            Decision::Deny(reason) => Err(Refusal::Denied { subject: call.view().subject(), reason: reason.0 }),
+            Decision::Allow => Err(Refusal::needs_approval(&call.view())),
+        }
+    }
+}
+
+async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, Failure> {
+    let call = &admitted.call;
+    admitted.begin();
+    let started = StartedCall::new(call);
+    if let Err(refusal) = ledger::started(call).await {
+        started.fail(refusal.error_info());
+        return Ok(Output::ErrorText(refusal.to_string()));
+    }
+    admitted.reservation.spend();
+    let ran = match given {
+        Some(result) => Ran::Result(result),
+        None => {
+            call.take_slot().await;
+            execution::run(call).await?
+        }
+    };
+    match ran {
+        Ran::Result(result) => {
+            ledger::settled(call, Settlement::Completed).await;
+            let changed = hooks::observe(&call.turn, &call.view(), &ResultView::of(&result)).await;
+            let result = changed.unwrap_or(result);
+            let output = result.output();
+            started.complete(&result, &output);
+            Ok(capped(call, output))
+        }
+        Ran::Raised { message, .. } => {
+            ledger::settled(call, Settlement::Failed).await;
+            started.fail(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED));
+            let shown = call.tool().expose_errors.unwrap_or(call.turn.port.options.expose_errors);
+            Ok(Output::ErrorText(if shown { message } else { DISPATCH_FAILED.to_owned() }))
+        }
+        Ran::NeedsApproval => {
+            ledger::settled(call, Settlement::Failed).await;
+            let refusal = Refusal::needs_approval(&call.view());
+            started.fail(refusal.error_info());
+            Ok(Output::ErrorText(refusal.to_string()))
+        }
+    }
+}
+
+/// What the model sees of a result is cut to `limits.toolResultBytes`; a deliverable and a cause are not.
+fn capped(call: &Call, output: Output) -> Output {
+    let keep_whole =
+        call.tool().delegation.as_ref().is_some_and(|connection| connection.contract.is_some() || output.is_error());
+    match call.turn.limits.tool_result_bytes {
+        Some(max) if !keep_whole => output.capped(max),
+        Some(_) | None => output,
+    }
+}

@@ -1,0 +1,122 @@
+//! The effect ledger: one row per call, written before and after its body, so that what happened can be told when
+//! everything else is lost. The rows themselves are kept by the host.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::call::Call;
+use crate::kernel::id::{CallId, TurnId};
+use crate::kernel::idempotency;
+use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::refusal::Refusal;
+use crate::kernel::text::Text;
+
+/// What a failing `started` write does to its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnStartFailure {
+    Abort,
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Settlement {
+    Completed,
+    Failed,
+}
+
+/// What a ledger is told, or asked.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum LedgerEntry<'a> {
+    Started {
+        turn_id: &'a TurnId,
+        call_id: &'a CallId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<&'a CallId>,
+        tool_id: &'a str,
+        idempotency_key: String,
+        args_hash: String,
+    },
+    Settled {
+        turn_id: &'a TurnId,
+        call_id: &'a CallId,
+        status: Settlement,
+    },
+    /// Which calls of this turn have a row that never settled?
+    Unresolved {
+        turn_id: &'a TurnId,
+    },
+}
+
+/// Refuses a nested call whose effect may have happened already: a row of its id was started and never settled.
+///
+/// # Errors
+/// That refusal; or the ledger could not answer, which refuses too.
+pub async fn check_unresolved(call: &Rc<Call>) -> Result<(), Refusal> {
+    let turn = &call.turn;
+    if turn.port.options.ledger.is_none() || call.tool().replay_safe {
+        return Ok(());
+    }
+    let entry = LedgerEntry::Unresolved { turn_id: turn.id() };
+    match turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await {
+        Answer::Ok(unresolved) => {
+            let unresolved: Vec<Text> = unresolved;
+            if unresolved.iter().any(|call_id| call_id.0 == call.id.as_str()) {
+                return Err(Refusal::Unsettled { call_id: call.id.clone(), tool: call.tool().id.to_string() });
+            }
+            Ok(())
+        }
+        Answer::Thrown(thrown) => Err(Refusal::Ledger { message: thrown.message.0 }),
+    }
+}
+
+/// Writes the row before the body runs.
+///
+/// # Errors
+/// The row could not be written, and the ledger says that the call must not run then.
+pub async fn started(call: &Rc<Call>) -> Result<(), Refusal> {
+    let Some(on_start_failure) = turn_ledger(call) else { return Ok(()) };
+    let turn = &call.turn;
+    let entry = LedgerEntry::Started {
+        turn_id: turn.id(),
+        call_id: &call.id,
+        parent_call_id: call.parent.as_ref().map(|parent| &parent.id),
+        tool_id: &call.tool().id,
+        idempotency_key: idempotency::key(call),
+        args_hash: idempotency::arguments_hash(&call.tool().id, call.arguments.get()),
+    };
+    let answer: Answer<()> =
+        turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await;
+    match answer {
+        Answer::Ok(()) => Ok(()),
+        Answer::Thrown(thrown) if on_start_failure == OnStartFailure::Abort => {
+            Err(Refusal::Ledger { message: thrown.message.0 })
+        }
+        Answer::Thrown(thrown) => {
+            tracing::warn!(message = %thrown.message.0, "the ledger did not take a started row; the call runs all the same");
+            Ok(())
+        }
+    }
+}
+
+/// Writes how the call ended. A row that cannot be settled stays started.
+pub async fn settled(call: &Rc<Call>, status: Settlement) {
+    if turn_ledger(call).is_none() {
+        return;
+    }
+    let turn = &call.turn;
+    let entry = LedgerEntry::Settled { turn_id: turn.id(), call_id: &call.id, status };
+    let answer: Answer<()> =
+        turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await;
+    if let Answer::Thrown(thrown) = answer {
+        tracing::warn!(message = %thrown.message.0, "the ledger did not settle a row");
+    }
+}
+
+/// A delegation has no row of its own: its child's calls have theirs (D-22).
+fn turn_ledger(call: &Call) -> Option<OnStartFailure> {
+    call.turn.port.options.ledger.filter(|_| call.tool().delegation.is_none())
+}
