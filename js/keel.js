@@ -10,7 +10,7 @@ import { Host } from "./host.js";
 import { contractSpec, programOf } from "./host/program.js";
 import { Run } from "./host/run.js";
 import { thrown } from "./host/tool-answer.js";
-import { checkArray, checkChoice, checkCount, checkOptions, checkType, optionInvalid } from "./options.js";
+import { checkArray, checkChoice, checkCount, checkOptions, checkType, describe, optionInvalid } from "./options.js";
 import { recordsOf } from "./records.js";
 import { redactEvent } from "./redact.js";
 import { checkRun, priceMissing } from "./run-options.js";
@@ -115,7 +115,7 @@ class Keel {
     const { identity, ambient, signal, contract } = checked;
     const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, onEvent });
     if (signal?.aborted) run.stopped = { reason: signal.reason };
-    const text = JSON.stringify({
+    const text = startText(agent, {
       turnId: run.turnId,
       wallOffsetMs: clock.wallNow() - clock.now(),
       messages: checked.messages,
@@ -142,6 +142,20 @@ class Keel {
   #stop(run, turnId, reason, subtree) {
     if (!subtree || turnId === run.turnId) run.stopped ??= { reason };
     this.#host.input("stop", { turnId, subtree, reason: reasonJson(reason) });
+  }
+}
+
+/**
+ * @param {any} agent
+ * @param {object} start the kernel's `Start`
+ */
+function startText(agent, start) {
+  try {
+    return JSON.stringify(start);
+  } catch (cause) {
+    const where = `run of agent "${agent.id}"`;
+    const found = cause instanceof Error ? cause.message : describe(cause);
+    throw new KeelError("OPTION_INVALID", `${where}: expected input and history to be JSON values, found: ${found}`, { cause });
   }
 }
 
