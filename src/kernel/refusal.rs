@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::kernel::event::ErrorInfo;
+use crate::kernel::outcome::Failure;
 use crate::kernel::schema::{self, Issues};
 use crate::kernel::turn::Turn;
 
@@ -45,6 +46,21 @@ impl Refusal {
         ErrorInfo {
             code: self.code(),
             message: self.to_string(),
+        }
+    }
+
+    /// Why the turn ends once its other calls have settled, where that call was one too many (D-9).
+    pub fn as_failure(&self) -> Option<Failure> {
+        match *self {
+            Self::ToolCallsSpent { max } => Some(Failure::BudgetToolCalls { max }),
+            Self::TreeSpent { what, max } => Some(Failure::TreeLimit { what, max }),
+            Self::NotFound { .. }
+            | Self::UsesSpent { .. }
+            | Self::InvalidArguments { .. }
+            | Self::BrokenArguments { .. }
+            | Self::TooDeep { .. }
+            | Self::AccessDenied { .. }
+            | Self::Depth { .. } => None,
         }
     }
 
