@@ -181,7 +181,7 @@ pub fn finish(turn: &Turn, outcome: &Outcome, events: Vec<Event>) {
                 .flatten(),
             text: progressed.text(),
             partial: progressed.partial,
-            empty: progressed.is_empty(),
+            empty: matches!(outcome, Outcome::Completed) && progressed.is_empty(),
             finish_reason: progressed.finish_reason.as_deref(),
             parts: progressed.part_views().collect(),
             usage: &turn.usage.borrow(),
