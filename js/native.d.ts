@@ -14,7 +14,7 @@ export declare class Kernel {
   /** Anything else that happened. */
   input(text: string, nowMs: number): string | null
   /** Looks something up, as JSON text. */
-  query(text: string): string
+  query(text: string, nowMs: number): string
 }
 
 /** The definitions that can be reached from one root agent. */

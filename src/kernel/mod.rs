@@ -131,6 +131,11 @@ impl Kernel {
         self.drain();
     }
 
+    /// Tells what time it is, and nothing else: what is due happens with the next input.
+    pub fn look(&self, now: Moment) {
+        self.port.advance_to(now);
+    }
+
     /// Everything the host has to do, as a JSON array of commands; `None` when there is nothing.
     pub fn take_commands(&self) -> Option<String> {
         self.port.take_commands()
