@@ -108,7 +108,7 @@ export type CauseCode =
   | "PARENT_ENDED"
   /** The model called a tool with arguments that its schema refuses, under `invalidArgs: "fail"`; `issues` say why. */
   | "VALIDATION"
-  /** A source's `load` or an `instructions` function threw. */
+  /** A source's `load` or an `instructions` function threw; under `onError: "fail"` a connection's `brief` too. */
   | "INSTRUCTIONS_FAILED"
   /** A bug of this package, caught at the boundary; it ends that turn only (D-34). */
   | "INTERNAL";

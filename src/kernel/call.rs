@@ -16,7 +16,7 @@ use crate::kernel::event::{CallInfo, ErrorInfo, EventBody, LimitName};
 use crate::kernel::id::{CallId, CallKey};
 use crate::kernel::outcome::Failure;
 use crate::kernel::port;
-use crate::kernel::protocol::{Answer, CallAnswer, CallResult, Command, Offer};
+use crate::kernel::protocol::{Answer, CallAnswer, CallResult, Command, Offer, Thrown};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::RequestedCall;
 use crate::kernel::spec::{Concurrency, Exposure, ToolSpec, ToolTimeout};
@@ -155,6 +155,7 @@ async fn perform(started: &StartedCall) -> Result<Output, Failure> {
                 Ok(started.complete(Output::Json(value), None, keep_whole))
             }
             delegation::Delegated::Failed(value) => Ok(started.complete(Output::ErrorJson(value), None, true)),
+            delegation::Delegated::Thrown(thrown) => Ok(started.threw(thrown)),
         };
     }
     match run_body(call).await {
@@ -162,26 +163,7 @@ async fn perform(started: &StartedCall) -> Result<Output, Failure> {
             let metadata = result.metadata.as_ref().map(|metadata| Rc::from(metadata.clone()));
             Ok(started.complete(output_of(result), metadata, false))
         }
-        Ran::Answered(CallAnswer::Thrown(thrown)) if thrown.code.is_some() => {
-            // A KeelError is meant to be read: a tool that reports its own failure, or forwards a refusal.
-            Ok(started.complete(Output::ErrorText(thrown.message.0), None, false))
-        }
-        Ran::Answered(CallAnswer::Thrown(thrown)) => {
-            let shown = call
-                .tool()
-                .expose_errors
-                .unwrap_or(call.turn.port.options.expose_errors);
-            let text = if shown {
-                thrown.message.0
-            } else {
-                DISPATCH_FAILED.to_owned()
-            };
-            started.fail(ErrorInfo {
-                code: "TOOL_ERROR",
-                message: DISPATCH_FAILED.to_owned(),
-            });
-            Ok(Output::ErrorText(text))
-        }
+        Ran::Answered(CallAnswer::Thrown(thrown)) => Ok(started.threw(thrown)),
         Ran::TimedOut { after_ms } => {
             let text = format!("tool `{}` timed out after {after_ms} ms", call.tool().id);
             Ok(started.complete(Output::ErrorText(text), None, false))
@@ -306,10 +288,33 @@ impl StartedCall {
             output: call.captured(|| output.to_raw()),
             metadata,
         });
-        match call.turn.limits.tool_result_bytes {
-            Some(max) if !keep_whole => output.capped(max),
-            Some(_) | None => output,
+        if keep_whole { output } else { self.cap(output) }
+    }
+
+    fn cap(&self, output: Output) -> Output {
+        match self.0.turn.limits.tool_result_bytes {
+            Some(max) => output.capped(max),
+            None => output,
         }
+    }
+
+    /// Ends the call with what the tool's code threw.
+    fn threw(&self, thrown: Thrown) -> Output {
+        if thrown.code.is_some() {
+            // A KeelError is meant to be read: a tool that reports its own failure, or forwards a refusal.
+            return self.complete(Output::ErrorText(thrown.message.0), None, false);
+        }
+        self.fail(ErrorInfo {
+            code: "TOOL_ERROR",
+            message: DISPATCH_FAILED.to_owned(),
+        });
+        let exposed = self.0.tool().expose_errors;
+        let shown = exposed.unwrap_or(self.0.turn.port.options.expose_errors);
+        self.cap(Output::ErrorText(if shown {
+            thrown.message.0
+        } else {
+            DISPATCH_FAILED.to_owned()
+        }))
     }
 
     fn fail(&self, error: ErrorInfo) {

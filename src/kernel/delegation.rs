@@ -12,7 +12,7 @@ use crate::kernel::contract::Contract;
 use crate::kernel::event::{CallInfo, EventBody, Progress};
 use crate::kernel::id::TurnId;
 use crate::kernel::outcome::{Cause, Failure, Outcome};
-use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
 use crate::kernel::spec::{DelegationSpec, OnError};
 use crate::kernel::text;
@@ -24,6 +24,8 @@ use crate::kernel::turn::{self, Opening, Origin, Turn};
 pub enum Delegated {
     Completed(Box<RawValue>),
     Failed(Box<RawValue>),
+    /// No child was opened: the connection's own `brief` threw.
+    Thrown(Thrown),
 }
 
 #[derive(Serialize)]
@@ -57,7 +59,7 @@ struct Failed<'a> {
 pub async fn run(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Delegated, Failure> {
     let brief = match brief(call, connection).await {
         Ok(brief) => brief,
-        Err(message) => return Err(Failure::Instructions { message }),
+        Err(thrown) => return unopened(call, connection, thrown),
     };
     let mut attempt = 1;
     loop {
@@ -133,7 +135,7 @@ pub fn forward(child: &Turn, body: &EventBody) {
 }
 
 /// The content of the child's first message.
-async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawValue>, String> {
+async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawValue>, Thrown> {
     #[derive(Deserialize)]
     struct Input {
         brief: Option<Box<RawValue>>,
@@ -149,7 +151,7 @@ async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawVa
         };
         return match turn.port.ask(turn, command).read().await {
             Answer::Ok(content) => Ok(content),
-            Answer::Thrown(thrown) => Err(thrown.message.0),
+            Answer::Thrown(thrown) => Err(thrown),
         };
     }
     let given = serde_json::from_str::<Input>(call.arguments.get())
@@ -157,6 +159,22 @@ async fn brief(call: &Rc<Call>, connection: &DelegationSpec) -> Result<Box<RawVa
         .and_then(|input| input.brief);
     let text = given.filter(|brief| text::read(brief.get()).is_some());
     Ok(text.unwrap_or_else(|| to_raw_value(call.arguments.get()).expect("a string always serialises")))
+}
+
+/// A brief that throws is the tool's own exception (D-11), unless the connection says that its failure is the caller's.
+fn unopened(call: &Call, connection: &DelegationSpec, thrown: Thrown) -> Result<Delegated, Failure> {
+    match connection.on_error {
+        OnError::Feedback => Ok(Delegated::Thrown(thrown)),
+        OnError::Fail => {
+            let child = &call.turn.program.agents[connection.agent];
+            let message = thrown.message.0;
+            let cause = Failure::Instructions { message }.into_cause(&child.id, call.turn.id());
+            Err(Failure::ChildFailed {
+                tool: call.tool().id.to_string(),
+                cause: Box::new(cause),
+            })
+        }
+    }
 }
 
 fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, attempt: u32) -> Rc<Turn> {
