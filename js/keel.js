@@ -114,7 +114,8 @@ class Keel {
     const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
     const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, onEvent });
-    if (signal?.aborted) run.stopped = { reason: signal.reason };
+    if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
+    const stopped = run.stopOf(run.turnId);
     const text = startText(agent, {
       turnId: run.turnId,
       wallOffsetMs: clock.wallNow() - clock.now(),
@@ -126,7 +127,7 @@ class Keel {
       authenticated: identity !== undefined,
       scopes: identity?.scopes ?? [],
       stream: onEvent !== undefined,
-      stopped: run.stopped ? reasonJson(run.stopped.reason) : null,
+      stopped: stopped ? { reason: reasonJson(stopped.reason) } : null,
     });
     run.watch(signal, (reason) => this.#stop(run, run.turnId, reason, false));
     host.start(run, program.native, text);
@@ -140,7 +141,7 @@ class Keel {
    * @param {boolean} subtree
    */
   #stop(run, turnId, reason, subtree) {
-    if (!subtree || turnId === run.turnId) run.stopped ??= { reason };
+    run.noteStop(subtree ? turnId : run.turnId, reason);
     this.#host.input("stop", { turnId, subtree, reason: reasonJson(reason) });
   }
 }

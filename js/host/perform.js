@@ -271,7 +271,7 @@ function ask(host, turn, command, callback) {
  * @param {any} command
  */
 function expect(host, turn, command) {
-  const effect = new EffectSignal(turn.run);
+  const effect = new EffectSignal(turn);
   host.effects.set(command.id, effect);
   return effect;
 }

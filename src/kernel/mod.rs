@@ -49,7 +49,7 @@ use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::contract::Contract;
 use crate::kernel::id::{CallKey, EffectId, TurnId};
 use crate::kernel::port::Port;
-use crate::kernel::protocol::{Command, Input, KeelOptions, Start};
+use crate::kernel::protocol::{Command, Input, KeelOptions, Start, StoppedBefore};
 use crate::kernel::record::ClosedTurn;
 use crate::kernel::spec::Program;
 use crate::kernel::time::Moment;
@@ -70,11 +70,11 @@ impl Kernel {
     }
 
     /// Opens a root turn.
-    pub fn start(&self, program: &Rc<Program>, start: Start, now: Moment) {
+    pub fn start(&self, program: &Rc<Program>, mut start: Start, now: Moment) {
         self.arrive(now);
-        let stopped = start.stopped.clone();
+        let stopped = start.stopped.take();
         let turn = self.open_root(Rc::clone(program), start);
-        if let Some(reason) = stopped {
+        if let Some(StoppedBefore { reason }) = stopped {
             turn.stop(reason);
         }
         self.executor.spawn(turn::run(turn)).detach();
