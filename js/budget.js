@@ -4,10 +4,7 @@
  */
 
 import { KeelError } from "./error.js";
-import { checkOptions, describe } from "./options.js";
-
-/** Counts are held in 32 bits: no turn reaches more, so a higher count is the same as this one. */
-const COUNT_MAX = 2 ** 32 - 1;
+import { checkOptions, COUNT_MAX, describe } from "./options.js";
 
 /** @typedef {(value: any) => boolean} Rule */
 /** @typedef {{ expected: string, allows: Rule, most?: number }} Field */

@@ -110,7 +110,7 @@ export class Host {
    * @returns {any}
    */
   query(type, body) {
-    return JSON.parse(this.#kernel.query(JSON.stringify({ type, body })));
+    return JSON.parse(this.#kernel.query(JSON.stringify({ type, body }), this.clock.now()));
   }
 
   /**

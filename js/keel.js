@@ -10,7 +10,7 @@ import { Host } from "./host.js";
 import { contractSpec, programOf } from "./host/program.js";
 import { Run } from "./host/run.js";
 import { thrown } from "./host/tool-answer.js";
-import { checkArray, checkChoice, checkCount, checkOptions, checkType, optionInvalid } from "./options.js";
+import { checkArray, checkChoice, checkCount, checkOptions, checkType, describe, optionInvalid } from "./options.js";
 import { recordsOf } from "./records.js";
 import { redactEvent } from "./redact.js";
 import { checkRun, priceMissing } from "./run-options.js";
@@ -114,8 +114,9 @@ class Keel {
     const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
     const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, onEvent });
-    if (signal?.aborted) run.stopped = { reason: signal.reason };
-    const text = JSON.stringify({
+    if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
+    const stopped = run.stopOf(run.turnId);
+    const text = startText(agent, {
       turnId: run.turnId,
       wallOffsetMs: clock.wallNow() - clock.now(),
       messages: checked.messages,
@@ -126,7 +127,7 @@ class Keel {
       authenticated: identity !== undefined,
       scopes: identity?.scopes ?? [],
       stream: onEvent !== undefined,
-      stopped: run.stopped ? reasonJson(run.stopped.reason) : null,
+      stopped: stopped ? { reason: reasonJson(stopped.reason) } : null,
     });
     run.watch(signal, (reason) => this.#stop(run, run.turnId, reason, false));
     host.start(run, program.native, text);
@@ -140,8 +141,22 @@ class Keel {
    * @param {boolean} subtree
    */
   #stop(run, turnId, reason, subtree) {
-    if (!subtree || turnId === run.turnId) run.stopped ??= { reason };
+    run.noteStop(subtree ? turnId : run.turnId, reason);
     this.#host.input("stop", { turnId, subtree, reason: reasonJson(reason) });
+  }
+}
+
+/**
+ * @param {any} agent
+ * @param {object} start the kernel's `Start`
+ */
+function startText(agent, start) {
+  try {
+    return JSON.stringify(start);
+  } catch (cause) {
+    const where = `run of agent "${agent.id}"`;
+    const found = cause instanceof Error ? cause.message : describe(cause);
+    throw new KeelError("OPTION_INVALID", `${where}: expected input and history to be JSON values, found: ${found}`, { cause });
   }
 }
 

@@ -108,9 +108,12 @@ export function checkStrings(value, where) {
  */
 export function checkCount(value, where, min = 0) {
   if (value === undefined) return undefined;
-  if (Number.isSafeInteger(value) && Number(value) >= min) return Number(value);
+  if (Number.isSafeInteger(value) && Number(value) >= min) return Math.min(Number(value), COUNT_MAX);
   throw optionInvalid(where, min === 0 ? "a whole number, 0 or more" : "a positive whole number", value);
 }
+
+/** Counts are held in 32 bits: nothing reaches more, so a higher count is the same as this one. */
+export const COUNT_MAX = 2 ** 32 - 1;
 
 /**
  * A copy without the keys that were not given, frozen: definitions never change after they were made.

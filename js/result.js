@@ -35,7 +35,7 @@ class TurnResult {
 export function resultOf(result, turn, host) {
   const { run } = turn;
   const { outcome, record } = result;
-  if (outcome.status === "stopped" && run.stopped) outcome.reason = run.stopped.reason;
+  if (outcome.status === "stopped") outcome.reason = run.stopOf(run.turnId)?.reason;
   if (outcome.status === "failed") restoreModelError(outcome.cause, run.modelErrors);
   record.transcript = Object.freeze(turn.messages);
   result.record = redactRecord(record, host.options.capture);

@@ -21,23 +21,34 @@ const ONCE = new Set(["install.test.js"]);
 
 const { values } = parseArgs({ options: { only: { type: "string", multiple: true } } });
 const only = values.only ?? [];
-const currentMajor = process.versions.node.split(".")[0];
+// All of them first: some tests start the other runtimes.
+const runtimes = wantedRuntimes();
 
 /** @type {Result[]} */
 const results = [];
 if (isWanted("rust")) results.push(await testRust());
-for (const name of RUNTIMES) {
-  const [kind, major] = name.split("-");
-  if (!isWanted(name, kind, major)) continue;
-  const runtime = ensureRuntime(name);
-  if (runtime === undefined) continue;
-  results.push(kind === "bun" ? await testBun(runtime) : await testNode(name, runtime, major === currentMajor));
+for (const { name, runtime } of runtimes) {
+  results.push(name === "bun" ? await testBun(runtime) : await testNode(name, runtime, runtime === process.execPath));
 }
 close();
 
-/** @param {(string | undefined)[]} names */
+/** The supported runtimes, and the Node that runs this when it is none of them. */
+function wantedRuntimes() {
+  const current = `node-${process.versions.node.split(".")[0]}`;
+  const found = new Map(
+    RUNTIMES.some((name) => name === current) || !isWanted("node", current) ? [] : [[current, process.execPath]],
+  );
+  for (const name of RUNTIMES) {
+    if (!isWanted(name, ...name.split("-"))) continue;
+    const runtime = ensureRuntime(name);
+    if (runtime !== undefined) found.set(name, runtime);
+  }
+  return [...found].map(([name, runtime]) => ({ name, runtime }));
+}
+
+/** @param {string[]} names */
 function isWanted(...names) {
-  return only.length === 0 || names.some((name) => name !== undefined && only.includes(name));
+  return only.length === 0 || names.some((name) => only.includes(name));
 }
 
 async function testRust() {

@@ -60,11 +60,12 @@ impl Engine {
         Ok(self.commands())
     }
 
-    /// Looks something up, without changing anything; JSON text, `null` when it is not there.
+    /// Looks something up as of now, without changing anything; JSON text, `null` when it is not there.
     ///
     /// # Errors
     /// The text is not a [`Query`].
-    pub fn query(&self, text: &str) -> Result<String, BrokenProtocol> {
+    pub fn query(&self, text: &str, now_ms: f64) -> Result<String, BrokenProtocol> {
+        self.kernel.look(Moment::from_ms(now_ms));
         match serde_json::from_str(text)? {
             Query::Record { turn_id } => serde_json::to_string(&self.record(&turn_id)),
             Query::Events { turn_id, tree } => serde_json::to_string(&self.events(&turn_id, tree)),

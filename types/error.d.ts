@@ -51,7 +51,7 @@ export type DefinitionCode =
   | "SCHEMA_INVALID"
   /** A budget that is not a positive finite number, or `costUsd` without `price` (NT-9, D-6). */
   | "BUDGET_INVALID"
-  /** A limit, `retries` or `nudges` out of its range (NT-9). */
+  /** A limit out of its range (NT-9). */
   | "LIMIT_INVALID"
   /** An option that does not exist; the message names the closest one that does (NT-9). */
   | "OPTION_UNKNOWN"
@@ -108,7 +108,7 @@ export type CauseCode =
   | "PARENT_ENDED"
   /** The model called a tool with arguments that its schema refuses, under `invalidArgs: "fail"`; `issues` say why. */
   | "VALIDATION"
-  /** A source's `load` or an `instructions` function threw. */
+  /** A source's `load` or an `instructions` function threw; under `onError: "fail"` a connection's `brief` too. */
   | "INSTRUCTIONS_FAILED"
   /** A bug of this package, caught at the boundary; it ends that turn only (D-34). */
   | "INTERNAL";

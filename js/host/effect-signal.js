@@ -9,15 +9,15 @@ export class EffectSignal {
   /** @type {import("./host-call.js").HostCall | undefined} the call whose body runs on it */
   call;
 
-  #run;
+  #turn;
   /** @type {AbortController | undefined} */
   #controller;
   /** @type {{ reason: unknown } | undefined} */
   #aborted;
 
-  /** @param {import("./run.js").Run} run */
-  constructor(run) {
-    this.#run = run;
+  /** @param {import("./host-turn.js").HostTurn} turn */
+  constructor(turn) {
+    this.#turn = turn;
   }
 
   /** @returns {AbortSignal} */
@@ -36,7 +36,8 @@ export class EffectSignal {
    * @param {string} message
    */
   cancel(code, message) {
-    const { stopped } = this.#run;
+    const { run, turnId } = this.#turn;
+    const stopped = run.stopOf(turnId);
     const reason = code === "CANCELLED" && stopped ? stopped.reason : new KeelError(code, message);
     this.call?.cutOff({ code, message });
     this.#aborted = { reason };

@@ -175,12 +175,27 @@ function runTool(host, call, input, id) {
   const context = new ToolContext(call);
   let returned;
   try {
+    checkPerformable(call.tool);
     returned = call.tool.execute(input, context);
     if (typeof returned?.then !== "function") return settle(host, call, id, returned);
   } catch (error) {
     return settleThrown(host, call, id, error);
   }
   awaitTool(host, call, id, returned);
+}
+
+/**
+ * What a tool asks of a human or of the host, and nobody here can give, keeps its body from running: a safeguard that is
+ * not there must not look as if it had been passed.
+ *
+ * @param {any} tool
+ */
+function checkPerformable({ id, approval, external, injects }) {
+  const needs =
+    (approval === "required" && "needs an approval, and there is nobody to ask") ||
+    (external && "is performed by the host, and there is no way to ask it") ||
+    (injects.length > 0 && "needs arguments that only the host may set, and there is no way to ask it");
+  if (needs) throw new KeelError("TOOL_FAILED", `tool '${id}' ${needs}`);
 }
 
 /**
@@ -256,7 +271,7 @@ function ask(host, turn, command, callback) {
  * @param {any} command
  */
 function expect(host, turn, command) {
-  const effect = new EffectSignal(turn.run);
+  const effect = new EffectSignal(turn);
   host.effects.set(command.id, effect);
   return effect;
 }

@@ -14,8 +14,8 @@ export class Run {
   /** What was thrown by a model, by the turn that failed of it: for the result's `cause`, never for a record. */
   modelErrors = new Map();
 
-  /** @type {{ reason: unknown } | undefined} the stop of the whole tree, with the reason as it was given */
-  stopped;
+  /** @type {{ turnId: string, reason: unknown }[]} the turns that were stopped, with the reasons as they were given */
+  #stops = [];
 
   #resolve;
   #reject;
@@ -43,6 +43,23 @@ export class Run {
     // Nobody has to look at the result.
     promise.catch(() => {});
     this.result = promise;
+  }
+
+  /**
+   * @param {string} turnId
+   * @param {unknown} reason
+   */
+  noteStop(turnId, reason) {
+    if (!this.stopOf(turnId)) this.#stops.push({ turnId, reason });
+  }
+
+  /**
+   * The stop that reaches a turn: the first of its own and those of the turns above it, whose ids its own begins with.
+   *
+   * @param {string} turnId
+   */
+  stopOf(turnId) {
+    return this.#stops.find((stop) => turnId === stop.turnId || turnId.startsWith(`${stop.turnId}.`));
   }
 
   /**

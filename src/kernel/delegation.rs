@@ -12,7 +12,7 @@ use crate::kernel::contract::Contract;
 use crate::kernel::event::{EventBody, Progress};
 use crate::kernel::id::TurnId;
 use crate::kernel::outcome::{Cause, Failure, Outcome};
-use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
 use crate::kernel::spec::{DelegationSpec, OnError};
 use crate::kernel::text;
@@ -24,6 +24,8 @@ use crate::kernel::turn::{self, Opening, Origin, Turn};
 pub enum Delegated {
     Completed(Box<RawValue>),
     Failed(Box<RawValue>),
+    /// No child was opened: the connection's own `brief` threw.
+    Thrown(Thrown),
 }
 
 #[derive(Serialize)]
@@ -61,7 +63,7 @@ pub async fn run(
 ) -> Result<Delegated, Failure> {
     let brief = match brief(call, connection, rewritten.unwrap_or(&call.arguments)).await {
         Ok(brief) => brief,
-        Err(message) => return Err(Failure::Instructions { message }),
+        Err(thrown) => return unopened(call, connection, thrown),
     };
     let mut attempt = 1;
     loop {
@@ -119,7 +121,7 @@ pub fn forward(child: &Turn, body: &EventBody) {
 }
 
 /// The content of the child's first message.
-async fn brief(call: &Rc<Call>, connection: &DelegationSpec, arguments: &RawValue) -> Result<Box<RawValue>, String> {
+async fn brief(call: &Rc<Call>, connection: &DelegationSpec, arguments: &RawValue) -> Result<Box<RawValue>, Thrown> {
     #[derive(Deserialize)]
     struct Input {
         brief: Option<Box<RawValue>>,
@@ -130,12 +132,25 @@ async fn brief(call: &Rc<Call>, connection: &DelegationSpec, arguments: &RawValu
             |id| Command::Brief { id, turn_id: turn.id(), key: call.key, tool: call.tool_index, args: arguments };
         return match turn.port.ask(turn, command).read().await {
             Answer::Ok(content) => Ok(content),
-            Answer::Thrown(thrown) => Err(thrown.message.0),
+            Answer::Thrown(thrown) => Err(thrown),
         };
     }
     let given = serde_json::from_str::<Input>(arguments.get()).ok().and_then(|input| input.brief);
     let text = given.filter(|brief| text::read(brief.get()).is_some());
     Ok(text.unwrap_or_else(|| to_raw_value(arguments.get()).expect("a string always serialises")))
+}
+
+/// A brief that throws is the tool's own exception (D-11), unless the connection says that its failure is the caller's.
+fn unopened(call: &Call, connection: &DelegationSpec, thrown: Thrown) -> Result<Delegated, Failure> {
+    match connection.on_error {
+        OnError::Feedback => Ok(Delegated::Thrown(thrown)),
+        OnError::Fail => {
+            let child = &call.turn.program.agents[connection.agent];
+            let message = thrown.message.0;
+            let cause = Failure::Instructions { message }.into_cause(&child.id, call.turn.id());
+            Err(Failure::ChildFailed { tool: call.tool().id.to_string(), cause: Box::new(cause) })
+        }
+    }
 }
 
 fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, attempt: u32) -> Rc<Turn> {

@@ -23,7 +23,7 @@ pub enum Ran {
     /// A result, also one in which the tool reports its own failure.
     Result(CallResult),
     /// A foreign exception. The object stays with the host, under the command whose code threw it.
-    Raised { message: String, thrown_by: EffectId },
+    Raised { message: String, thrown_by: Option<EffectId> },
     /// It turned out to need a human.
     NeedsApproval,
 }
@@ -47,7 +47,7 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let mut effect = effect.fuse();
     loop {
         select_biased! {
-            text = effect => return Ok(ran(port::parse(&text), id)),
+            text = effect => return Ok( ran(port::parse(&text), Some(id))),
             next = onion.requests.take().fuse() => bases.push(answer_next(call, id, next)),
             base = bases.select_next_some() => base?,
         }
@@ -58,7 +58,7 @@ async fn answer_next(call: &Rc<Call>, onion: EffectId, next: Next) -> Result<(),
     let ran = run_base(call, next.arguments).await?;
     let (result, error, thrown_by) = match &ran {
         Ran::Result(result) => (Some(ResultView::of(result)), None, None),
-        Ran::Raised { thrown_by, .. } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), Some(*thrown_by)),
+        Ran::Raised { thrown_by, .. } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), *thrown_by),
         Ran::NeedsApproval => (None, Some(ErrorInfo::new("APPROVAL_REQUIRED", "the call requires approval")), None),
     };
     call.turn.port.say(&Command::NextResult { id: onion, request: next.request, result, error, thrown_by });
@@ -72,11 +72,12 @@ async fn run_base(call: &Rc<Call>, rewritten: Option<Box<RawValue>>) -> Result<R
             call.slot.lend();
             let delegated = delegation::run(call, connection, rewritten.as_deref()).await?;
             call.take_slot_back().await;
-            let (is_error, value) = match delegated {
-                Delegated::Completed(value) => (false, value),
-                Delegated::Failed(value) => (true, value),
-            };
-            Ran::Result(CallResult { is_error, text: None, value: Some(value), metadata: None })
+            let result = |is_error, value| CallResult { is_error, text: None, value: Some(value), metadata: None };
+            match delegated {
+                Delegated::Completed(value) => Ran::Result(result(false, value)),
+                Delegated::Failed(value) => Ran::Result(result(true, value)),
+                Delegated::Thrown(thrown) => ran(CallAnswer::Thrown(thrown), None),
+            }
         }
         None => body::run(call, rewritten.as_deref()).await?,
     };
@@ -89,12 +90,12 @@ async fn run_base(call: &Rc<Call>, rewritten: Option<Box<RawValue>>) -> Result<R
     })
 }
 
-/// Reads the answer of user code that ran as the command `id`.
-pub fn ran(answer: CallAnswer, id: EffectId) -> Ran {
+/// Reads the answer of user code; what it threw stays with the host under the command `thrown_by`.
+pub fn ran(answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
     match answer {
         CallAnswer::Result(result) => Ran::Result(result),
         CallAnswer::Thrown(Thrown { code, message }) => match code.as_deref() {
-            None | Some("TOOL_ERROR") => Ran::Raised { message: message.0, thrown_by: id },
+            None | Some("TOOL_ERROR") => Ran::Raised { message: message.0, thrown_by },
             Some("APPROVAL_REQUIRED") => Ran::NeedsApproval,
             // A KeelError is meant to be read: a tool that reports its own failure, or forwards a refusal.
             Some(_) => Ran::Result(CallResult::error(message.0)),

@@ -113,7 +113,7 @@ async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, F
             ledger::settled(call, Settlement::Failed).await;
             started.fail(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED));
             let shown = call.tool().expose_errors.unwrap_or(call.turn.port.options.expose_errors);
-            Ok(Output::ErrorText(if shown { message } else { DISPATCH_FAILED.to_owned() }))
+            Ok(capped(call, Output::ErrorText(if shown { message } else { DISPATCH_FAILED.to_owned() })))
         }
         Ran::NeedsApproval => {
             ledger::settled(call, Settlement::Failed).await;

@@ -68,7 +68,7 @@ use crate::kernel::execution::Next;
 use crate::kernel::id::{EffectId, TurnId};
 use crate::kernel::nested::NestedRequest;
 use crate::kernel::port::Port;
-use crate::kernel::protocol::{Command, Input, KeelOptions, Start};
+use crate::kernel::protocol::{Command, Input, KeelOptions, Start, StoppedBefore};
 use crate::kernel::record::ClosedTurn;
 use crate::kernel::spec::Program;
 use crate::kernel::time::Moment;
@@ -86,11 +86,11 @@ impl Kernel {
     }
 
     /// Opens a root turn.
-    pub fn start(&self, program: &Rc<Program>, start: Start, now: Moment) {
+    pub fn start(&self, program: &Rc<Program>, mut start: Start, now: Moment) {
         self.arrive(now);
-        let stopped = start.stopped.clone();
+        let stopped = start.stopped.take();
         let turn = self.open_root(Rc::clone(program), start);
-        if let Some(reason) = stopped {
+        if let Some(StoppedBefore { reason }) = stopped {
             turn.stop(reason);
         }
         self.executor.spawn(turn::run(turn)).detach();
@@ -154,6 +154,11 @@ impl Kernel {
             }
         }
         self.drain();
+    }
+
+    /// Tells what time it is, and nothing else: what is due happens with the next input.
+    pub fn look(&self, now: Moment) {
+        self.port.advance_to(now);
     }
 
     /// Everything the host has to do, as a JSON array of commands; `None` when there is nothing.

@@ -34,7 +34,7 @@ pub struct NestedRequest {
 enum Ended {
     Result(CallResult),
     Refused(Refusal),
-    Raised { thrown_by: EffectId },
+    Raised { thrown_by: Option<EffectId> },
 }
 
 /// Serves one nested call to its answer.
@@ -196,9 +196,7 @@ impl Caller {
         let (result, error, thrown_by) = match ended {
             Ended::Result(result) => (Some(ResultView::of(result)), None, None),
             Ended::Refused(refusal) => (None, Some(refusal.error_info()), None),
-            Ended::Raised { thrown_by } => {
-                (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), Some(*thrown_by))
-            }
+            Ended::Raised { thrown_by } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), *thrown_by),
         };
         self.tell(result, error, thrown_by);
     }

@@ -302,8 +302,14 @@ pub struct Start {
     pub stream: bool,
     /// What the run's own middleware has hooks for.
     pub hooks: HookFlags,
-    /// The reason of a signal that was aborted before the start.
-    pub stopped: Option<Box<RawValue>>,
+    /// A signal was aborted before the start.
+    pub stopped: Option<StoppedBefore>,
+}
+
+/// A stop that came before the start; its reason may be `null`.
+#[derive(Deserialize)]
+pub struct StoppedBefore {
+    pub reason: Box<RawValue>,
 }
 
 /// What the host tells between start and end, besides answers. The tag stands first, so that bodies are read in place.

@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::kernel::call_view::CallView;
 use crate::kernel::event::ErrorInfo;
 use crate::kernel::id::CallId;
+use crate::kernel::outcome::Failure;
 use crate::kernel::schema::{self, Issues};
 use crate::kernel::turn::Turn;
 
@@ -105,6 +106,17 @@ impl Refusal {
 
     pub fn error_info(&self) -> ErrorInfo {
         ErrorInfo { code: self.code().to_owned().into(), message: self.to_string() }
+    }
+
+    /// Why the turn ends once its other calls have settled, where that call was one too many (D-9).
+    pub fn as_failure(&self) -> Option<Failure> {
+        if let Self::ToolCallsSpent { max } = *self {
+            return Some(Failure::BudgetToolCalls { max });
+        }
+        if let Self::TreeSpent { what, max } = *self {
+            return Some(Failure::TreeLimit { what, max });
+        }
+        None
     }
 
     /// What is wrong with the arguments, where that is why.

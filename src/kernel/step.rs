@@ -23,7 +23,7 @@ use crate::kernel::time::{Moment, Sleep};
 use crate::kernel::turn::Turn;
 
 /// How a step left the turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum StepEnd {
     /// Calls were answered: the model goes on.
     Continue,
@@ -31,8 +31,8 @@ pub enum StepEnd {
     Ended,
     /// A deliverable was accepted.
     Delivered,
-    /// More tool calls were asked for than are left.
-    CallsSpent,
+    /// More tool calls were asked for than are left, in the turn or in the whole tree.
+    CallsSpent(Failure),
 }
 
 /// The model call in flight, for the deltas that arrive meanwhile.

@@ -31,7 +31,7 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
         });
     }
     let mut admitted = Vec::with_capacity(calls.len());
-    let mut calls_spent = false;
+    let mut calls_spent = None;
     for (index, call) in calls.iter().enumerate() {
         if outputs[index].is_some() {
             continue;
@@ -39,7 +39,7 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
         match issued::admit(turn, call, offer).await {
             Ok(call) => admitted.push((index, call)),
             Err(refusal) => {
-                calls_spent |= matches!(refusal, Refusal::ToolCallsSpent { .. } | Refusal::TreeSpent { .. });
+                calls_spent = calls_spent.or_else(|| refusal.as_failure());
                 outputs[index] = Some(refuse(turn, call, refusal)?);
             }
         }
@@ -59,8 +59,8 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
     turn.transcript.borrow_mut().push("tool", &results);
     Ok(if turn.progressed.borrow().deliverable.is_some() {
         StepEnd::Delivered
-    } else if calls_spent {
-        StepEnd::CallsSpent
+    } else if let Some(failure) = calls_spent {
+        StepEnd::CallsSpent(failure)
     } else {
         StepEnd::Continue
     })

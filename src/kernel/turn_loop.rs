@@ -37,7 +37,7 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
         let end = step::run(turn, number, offer(turn, round)).await?;
         round = match (end, round) {
             (StepEnd::Delivered, _) => return Ok(()),
-            (StepEnd::CallsSpent, _) => return calls_spent(turn),
+            (StepEnd::CallsSpent(failure), _) => return calls_spent(turn, failure),
             (StepEnd::Continue, Round::Granted) => Round::Granted,
             (StepEnd::Ended | StepEnd::Continue, Round::Granted | Round::Nudge) if turn.contract.is_some() => {
                 contract::nudge(turn)?;
@@ -146,10 +146,10 @@ fn steps_spent(turn: &Turn) -> Failure {
 }
 
 /// The model asked for more tool calls than are left, and those that were admitted have settled (D-9).
-fn calls_spent(turn: &Turn) -> Result<(), Failure> {
+fn calls_spent(turn: &Turn, failure: Failure) -> Result<(), Failure> {
     let partial = turn.limits.behavior == Some(LimitBehavior::StopWithPartial) && turn.contract.is_none();
     if !partial {
-        return Err(Failure::BudgetToolCalls { max: turn.budget.tool_calls_max() });
+        return Err(failure);
     }
     turn.progressed.borrow_mut().partial = true;
     Ok(())

@@ -78,8 +78,8 @@ impl Kernel {
 
     /// Looks something up, as JSON text.
     #[napi]
-    pub fn query(&self, text: String) -> napi::Result<String> {
-        self.0.query(&text).map_err(reason)
+    pub fn query(&self, text: String, now_ms: f64) -> napi::Result<String> {
+        self.0.query(&text, now_ms).map_err(reason)
     }
 }
 
