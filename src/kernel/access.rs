@@ -7,6 +7,7 @@ use std::rc::Rc;
 use serde::Deserialize;
 
 use crate::kernel::hooks;
+use crate::kernel::id::Ticket;
 use crate::kernel::protocol::{Answer, Command};
 use crate::kernel::turn::Turn;
 
@@ -85,7 +86,7 @@ pub enum Subject {
 }
 
 /// Whether the turn may use it. Fails closed: only an explicit yes of a predicate, in time, admits (D-16).
-pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule) -> bool {
+pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule, ticket: Option<Ticket>) -> bool {
     match turn.access.verdict(rule) {
         Verdict::Allowed => true,
         Verdict::Denied => false,
@@ -94,7 +95,7 @@ pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule) -> bo
                 Subject::Tool(index) => (Some(index), None),
                 Subject::Source(index) => (None, Some(index)),
             };
-            let effect = turn.port.ask(turn, |id| Command::Access { id, turn_id: turn.id(), tool, source });
+            let effect = turn.port.ask(turn, |id| Command::Access { id, turn_id: turn.id(), ticket, tool, source });
             matches!(hooks::in_time(turn, effect).await, Ok(Answer::Ok(true)))
         }
     }

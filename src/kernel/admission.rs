@@ -11,7 +11,7 @@ use crate::kernel::budget::TreeLimit;
 use crate::kernel::call::{Call, NewCall};
 use crate::kernel::event::LimitName;
 use crate::kernel::hooks::{self, Admission};
-use crate::kernel::id::{CallId, CallKey};
+use crate::kernel::id::{CallId, CallKey, Ticket};
 use crate::kernel::idempotency::arguments_hash;
 use crate::kernel::protocol::{AuthorizeAnswer, Command};
 use crate::kernel::refusal::Refusal;
@@ -27,6 +27,8 @@ pub struct CallRequest<'a> {
     pub id: CallId,
     /// The call whose tool asks; `None` for the model.
     pub parent: Option<&'a Rc<Call>>,
+    /// The promise that waits for a nested call.
+    pub ticket: Option<Ticket>,
 }
 
 /// A call that passed every gate. It holds its place in the budget until it is kept or dropped.
@@ -55,6 +57,8 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
         tool_index,
         id: request.id.clone(),
         parent: request.parent.cloned(),
+        ticket: request.ticket,
+
         arguments: prepared.arguments,
         given: prepared.given,
     }));
@@ -62,12 +66,12 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
     if needs_human && !may_wait(turn, request) {
         return Err(Refusal::needs_approval(&call.view()));
     }
-    let asked_by_hook = match hooks::admit(turn, &call.view()).await? {
+    let asked_by_hook = match hooks::admit(turn, &call).await? {
         Admission::Admitted => false,
         Admission::NeedsApproval if may_wait(turn, request) => true,
         Admission::NeedsApproval => return Err(Refusal::needs_approval(&call.view())),
     };
-    if !access::may_use(turn, Subject::Tool(tool_index), &spec.access).await {
+    if !access::may_use(turn, Subject::Tool(tool_index), &spec.access, request.ticket).await {
         return Err(Refusal::AccessDenied { tool: request.tool.to_owned() });
     }
     authorize(turn, &call).await?;
@@ -127,7 +131,12 @@ async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
     }
     let mut view = call.view();
     view.args = &call.given;
-    match turn.port.ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), call: view }).read().await {
+    match turn
+        .port
+        .ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), ticket: call.ticket, call: view })
+        .read()
+        .await
+    {
         AuthorizeAnswer::Allow => Ok(()),
         AuthorizeAnswer::Deny(reason) => {
             let reason = reason.map_or_else(|| "tool call was not approved".to_owned(), |reason| reason.0);

@@ -52,7 +52,14 @@ pub async fn prepare(
     if !spec.prepares {
         return Ok(prepared(None));
     }
-    let command = |id| Command::Prepare { id, turn_id: turn.id(), key, tool: tool_index, args: &arguments };
+    let command = |id| Command::Prepare {
+        id,
+        turn_id: turn.id(),
+        ticket: request.ticket,
+        key,
+        tool: tool_index,
+        args: &arguments,
+    };
     match turn.port.ask(turn, command).read().await {
         PrepareAnswer::Ok { exclusive } => Ok(prepared(exclusive)),
         PrepareAnswer::Invalid(issues) => Err(Refusal::InvalidArguments { subject: subject(), issues }),

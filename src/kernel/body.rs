@@ -8,11 +8,10 @@ use std::rc::Rc;
 use futures_util::future::{AbortHandle, LocalBoxFuture, abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, select_biased};
-use serde_json::value::RawValue;
 
 use crate::kernel::call::Call;
-use crate::kernel::execution::{self, Ran};
-use crate::kernel::id::EffectId;
+use crate::kernel::execution::{self, Next, Ran};
+use crate::kernel::id::{EffectId, Ticket};
 use crate::kernel::mailbox::Mailbox;
 use crate::kernel::nested::{self, NestedRequest};
 use crate::kernel::outcome::Failure;
@@ -33,18 +32,20 @@ pub enum Letter {
     Call(NestedRequest),
     /// Nobody waits for that nested call any longer: its own signal fired.
     Abandon {
-        request: u32,
+        ticket: Ticket,
     },
 }
 
 /// # Errors
 /// A nested delegation whose connection says that a failed child fails its caller.
-pub async fn run(call: &Rc<Call>, rewritten: Option<&RawValue>) -> Result<Ran, Failure> {
+pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let turn = &call.turn;
+    let rewritten = next.and_then(|next| next.arguments.as_deref());
     let prepared = call.tool().prepares && rewritten.is_none();
     let effect = turn.port.ask(turn, |id| Command::Call {
         id,
         turn_id: turn.id(),
+        ticket: next.map(|next| next.ticket).or(call.ticket),
         key: call.key,
         tool: call.tool_index,
         call_id: &call.id,
@@ -81,7 +82,7 @@ async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, 
                 effect.cancel(&Cut::ToolTimeout { max_ms: after_ms });
                 return Ok(Settled::TimedOut { after_ms });
             }
-            letter = body.letters.take().fuse() => below.take(call, effect.id, letter),
+            letter = body.letters.take().fuse() => below.take(call, letter),
             ended = below.running.select_next_some() => ended?,
         }
     }
@@ -91,20 +92,20 @@ async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, 
 #[derive(Default)]
 struct Below<'a> {
     running: FuturesUnordered<LocalBoxFuture<'a, Result<(), Failure>>>,
-    handles: BTreeMap<u32, AbortHandle>,
+    handles: BTreeMap<Ticket, AbortHandle>,
 }
 
 impl<'a> Below<'a> {
-    fn take(&mut self, call: &'a Rc<Call>, body: EffectId, letter: Letter) {
+    fn take(&mut self, call: &'a Rc<Call>, letter: Letter) {
         match letter {
             Letter::Call(request) => {
-                let number = request.request;
-                let (serving, handle) = abortable(nested::serve(Rc::clone(call), body, request));
-                self.handles.insert(number, handle);
+                let ticket = request.ticket;
+                let (serving, handle) = abortable(nested::serve(Rc::clone(call), request));
+                self.handles.insert(ticket, handle);
                 self.running.push(serving.map(|ended| ended.unwrap_or(Ok(()))).boxed_local());
             }
-            Letter::Abandon { request } => {
-                let Some(handle) = self.handles.remove(&request) else { return };
+            Letter::Abandon { ticket } => {
+                let Some(handle) = self.handles.remove(&ticket) else { return };
                 handle.abort();
                 self.running.push(call.take_slot_back().map(Ok).boxed_local());
             }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::kernel::call_view::CallView;
 use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
 use crate::kernel::gate::{Gate, Hold};
-use crate::kernel::id::{CallId, CallKey};
+use crate::kernel::id::{CallId, CallKey, Ticket};
 use crate::kernel::progress;
 use crate::kernel::protocol::{CallResult, Command};
 use crate::kernel::refusal_cap::RefusalCap;
@@ -26,6 +26,8 @@ pub struct Call {
     pub id: CallId,
     /// The call whose tool made this one; `None` for the model's own.
     pub parent: Option<Rc<Call>>,
+    /// The promise that waits for a nested call.
+    pub ticket: Option<Ticket>,
     /// 0: issued by the model.
     pub level: u32,
     /// As the body gets them.
@@ -52,7 +54,7 @@ pub struct Nesting {
 
 impl Call {
     pub fn new(admitted: NewCall) -> Self {
-        let NewCall { key, turn, tool_index, id, parent, arguments, given } = admitted;
+        let NewCall { key, turn, tool_index, id, parent, ticket, arguments, given } = admitted;
         Self {
             level: parent.as_ref().map_or(0, |parent| parent.level + 1),
             hold: Cell::new(parent.as_ref().and_then(|parent| parent.hold.get())),
@@ -66,6 +68,7 @@ impl Call {
             tool_index,
             id,
             parent,
+            ticket,
             arguments,
             given,
         }
@@ -123,6 +126,7 @@ pub struct NewCall {
     pub tool_index: usize,
     pub id: CallId,
     pub parent: Option<Rc<Call>>,
+    pub ticket: Option<Ticket>,
     pub arguments: Rc<RawValue>,
     pub given: Rc<RawValue>,
 }

@@ -10,7 +10,8 @@ use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::call::Call;
 use crate::kernel::contract::Contract;
 use crate::kernel::event::{EventBody, Progress};
-use crate::kernel::id::TurnId;
+use crate::kernel::execution::Next;
+use crate::kernel::id::{Ticket, TurnId};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
@@ -56,18 +57,16 @@ struct Failed<'a> {
 ///
 /// # Errors
 /// The last attempt failed and the connection says `onError: "fail"`.
-pub async fn run(
-    call: &Rc<Call>,
-    connection: &DelegationSpec,
-    rewritten: Option<&RawValue>,
-) -> Result<Delegated, Failure> {
-    let brief = match brief(call, connection, rewritten.unwrap_or(&call.arguments)).await {
+pub async fn run(call: &Rc<Call>, connection: &DelegationSpec, next: Option<&Next>) -> Result<Delegated, Failure> {
+    let arguments = next.and_then(|next| next.arguments.as_deref()).unwrap_or(&call.arguments);
+    let ticket = next.map(|next| next.ticket).or(call.ticket);
+    let brief = match brief(call, connection, arguments, ticket).await {
         Ok(brief) => brief,
         Err(thrown) => return unopened(call, connection, thrown),
     };
     let mut attempt = 1;
     loop {
-        let child = open(call, connection, brief.clone(), attempt);
+        let child = open(call, connection, brief.clone(), ticket, attempt);
         let outcome = Box::pin(turn::run(Rc::clone(&child))).await;
         let Some(cause) = turn::cause_of(&child, &outcome) else {
             return Ok(completed(&child));
@@ -121,15 +120,26 @@ pub fn forward(child: &Turn, body: &EventBody) {
 }
 
 /// The content of the child's first message.
-async fn brief(call: &Rc<Call>, connection: &DelegationSpec, arguments: &RawValue) -> Result<Box<RawValue>, Thrown> {
+async fn brief(
+    call: &Rc<Call>,
+    connection: &DelegationSpec,
+    arguments: &RawValue,
+    ticket: Option<Ticket>,
+) -> Result<Box<RawValue>, Thrown> {
     #[derive(Deserialize)]
     struct Input {
         brief: Option<Box<RawValue>>,
     }
     let turn = &call.turn;
     if connection.briefs {
-        let command =
-            |id| Command::Brief { id, turn_id: turn.id(), key: call.key, tool: call.tool_index, args: arguments };
+        let command = |id| Command::Brief {
+            id,
+            turn_id: turn.id(),
+            ticket,
+            key: call.key,
+            tool: call.tool_index,
+            args: arguments,
+        };
         return match turn.port.ask(turn, command).read().await {
             Answer::Ok(content) => Ok(content),
             Answer::Thrown(thrown) => Err(thrown),
@@ -153,7 +163,13 @@ fn unopened(call: &Call, connection: &DelegationSpec, thrown: Thrown) -> Result<
     }
 }
 
-fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, attempt: u32) -> Rc<Turn> {
+fn open(
+    call: &Rc<Call>,
+    connection: &DelegationSpec,
+    brief: Box<RawValue>,
+    ticket: Option<Ticket>,
+    attempt: u32,
+) -> Rc<Turn> {
     let caller = &call.turn;
     let agent = &caller.program.agents[connection.agent];
     let budget = connection.budget.over(&agent.budget);
@@ -166,7 +182,7 @@ fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Box<RawValue>, atte
         agent_index: connection.agent,
         turn_id: caller.next_child_id(),
         parent: Some(Rc::clone(caller)),
-        origin: Some(Origin { call: call.info(), key: call.key, attempt, forward: connection.forward.clone() }),
+        origin: Some(Origin { call: call.info(), ticket, attempt, forward: connection.forward.clone() }),
         tree: Rc::clone(&caller.tree),
         messages: vec![message("user", &brief)],
         input: brief,

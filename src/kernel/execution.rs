@@ -12,7 +12,7 @@ use crate::kernel::call::Call;
 use crate::kernel::call_view::ResultView;
 use crate::kernel::delegation::{self, Delegated};
 use crate::kernel::event::ErrorInfo;
-use crate::kernel::id::EffectId;
+use crate::kernel::id::{EffectId, Ticket};
 use crate::kernel::mailbox::Mailbox;
 use crate::kernel::outcome::Failure;
 use crate::kernel::port;
@@ -40,7 +40,13 @@ pub async fn run(call: &Rc<Call>) -> Result<Ran, Failure> {
 /// The layers run on the host's side; each `next()` of the innermost one comes back here and runs the base.
 async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let turn = &call.turn;
-    let effect = turn.port.ask(turn, |id| Command::Wrap { id, turn_id: turn.id(), key: call.key, call: call.view() });
+    let effect = turn.port.ask(turn, |id| Command::Wrap {
+        id,
+        turn_id: turn.id(),
+        ticket: call.ticket,
+        tool: call.tool_index,
+        call: call.view(),
+    });
     let id = effect.id;
     let onion = Onion::new(call, id);
     let mut bases = FuturesUnordered::new();
@@ -48,29 +54,29 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     loop {
         select_biased! {
             text = effect => return Ok( ran(port::parse(&text), Some(id))),
-            next = onion.requests.take().fuse() => bases.push(answer_next(call, id, next)),
+            next = onion.requests.take().fuse() => bases.push(answer_next(call, next)),
             base = bases.select_next_some() => base?,
         }
     }
 }
 
-async fn answer_next(call: &Rc<Call>, onion: EffectId, next: Next) -> Result<(), Failure> {
-    let ran = run_base(call, next.arguments).await?;
+async fn answer_next(call: &Rc<Call>, next: Next) -> Result<(), Failure> {
+    let ran = run_base(call, Some(&next)).await?;
     let (result, error, thrown_by) = match &ran {
         Ran::Result(result) => (Some(ResultView::of(result)), None, None),
         Ran::Raised { thrown_by, .. } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), *thrown_by),
         Ran::NeedsApproval => (None, Some(ErrorInfo::new("APPROVAL_REQUIRED", "the call requires approval")), None),
     };
-    call.turn.port.say(&Command::NextResult { id: onion, request: next.request, result, error, thrown_by });
+    call.turn.port.say(&Command::Resolve { ticket: next.ticket, result, error, thrown_by });
     Ok(())
 }
 
 /// Runs what is inside all layers, once. The summary of nested calls so far goes onto its result.
-async fn run_base(call: &Rc<Call>, rewritten: Option<Box<RawValue>>) -> Result<Ran, Failure> {
+async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let ran = match &call.tool().delegation {
         Some(connection) => {
             call.slot.lend();
-            let delegated = delegation::run(call, connection, rewritten.as_deref()).await?;
+            let delegated = delegation::run(call, connection, next).await?;
             call.take_slot_back().await;
             let result = |is_error, value| CallResult { is_error, text: None, value: Some(value), metadata: None };
             match delegated {
@@ -79,7 +85,7 @@ async fn run_base(call: &Rc<Call>, rewritten: Option<Box<RawValue>>) -> Result<R
                 Delegated::Thrown(thrown) => ran(CallAnswer::Thrown(thrown), None),
             }
         }
-        None => body::run(call, rewritten.as_deref()).await?,
+        None => body::run(call, next).await?,
     };
     Ok(match ran {
         Ran::Result(result) => {
@@ -105,7 +111,7 @@ pub fn ran(answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
 
 /// What a wrap layer asks for with `next(call?)`.
 pub struct Next {
-    pub request: u32,
+    pub ticket: Ticket,
     /// Rewritten arguments; they are not validated again.
     pub arguments: Option<Box<RawValue>>,
 }

@@ -7,7 +7,8 @@ use futures_util::future::{Either, select};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::kernel::call_view::{CallView, ResultView};
+use crate::kernel::call::Call;
+use crate::kernel::call_view::ResultView;
 use crate::kernel::port::{self, Effect};
 use crate::kernel::protocol::{CallResult, Command, HookAnswer, Stage};
 use crate::kernel::refusal::Refusal;
@@ -68,19 +69,21 @@ pub enum Admission {
 ///
 /// # Errors
 /// The first hook that refused it.
-pub async fn admit(turn: &Rc<Turn>, call: &CallView<'_>) -> Result<Admission, Refusal> {
-    let stage = if call.is_nested() { Stage::CheckNestedTool } else { Stage::BeforeTool };
+pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
+    let view = call.view();
+    let stage = if view.is_nested() { Stage::CheckNestedTool } else { Stage::BeforeTool };
     match run(turn, stage, Some(call), None).await {
         Ran::Ok(_) => Ok(Admission::Admitted),
-        Ran::Refused { code, message } => Err(Refusal::by_hook(call, code.as_deref(), message)),
+        Ran::Refused { code, message } => Err(Refusal::by_hook(&view, code.as_deref(), message)),
         Ran::NeedsApproval => Ok(Admission::NeedsApproval),
     }
 }
 
 /// Shows a result to `afterTool` or `observeNestedResult`; the first may put another in its place. What these hooks throw
 /// changes nothing: the call has happened.
-pub async fn observe(turn: &Rc<Turn>, call: &CallView<'_>, result: &ResultView<'_>) -> Option<CallResult> {
-    let stage = if call.is_nested() { Stage::ObserveNestedResult } else { Stage::AfterTool };
+pub async fn observe(call: &Call, result: &CallResult) -> Option<CallResult> {
+    let turn = &call.turn;
+    let stage = if call.parent.is_some() { Stage::ObserveNestedResult } else { Stage::AfterTool };
     match run(turn, stage, Some(call), Some(result)).await {
         Ran::Ok(changed) => changed,
         Ran::Refused { message, .. } => {
@@ -109,11 +112,20 @@ enum Ran {
     NeedsApproval,
 }
 
-async fn run(turn: &Rc<Turn>, stage: Stage, call: Option<&CallView<'_>>, result: Option<&ResultView<'_>>) -> Ran {
+async fn run(turn: &Rc<Turn>, stage: Stage, call: Option<&Call>, result: Option<&CallResult>) -> Ran {
     if !turn.hooks.has(stage) {
         return Ran::Ok(None);
     }
-    let effect = turn.port.ask(turn, |id| Command::Hooks { id, turn_id: turn.id(), stage, call, result });
+    let view = call.map(Call::view);
+    let result = result.map(ResultView::of);
+    let effect = turn.port.ask(turn, |id| Command::Hooks {
+        id,
+        turn_id: turn.id(),
+        stage,
+        ticket: call.and_then(|call| call.ticket),
+        call: view.as_ref(),
+        result: result.as_ref(),
+    });
     match in_time(turn, effect).await {
         Ok(HookAnswer::Ok(changed)) => Ran::Ok(changed),
         Ok(HookAnswer::Refused(thrown)) => Ran::Refused { code: thrown.code, message: thrown.message.0 },

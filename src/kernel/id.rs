@@ -67,6 +67,12 @@ pub struct EffectId(pub u32);
 #[serde(transparent)]
 pub struct CallKey(pub u32);
 
+/// A `callTool()` or `next()` that waits on the host's side: names the promise to settle, and the async context in which
+/// user code that runs for it belongs (D-37).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ticket(pub u32);
+
 macro_rules! text_id {
     ($name:ident) => {
         impl fmt::Display for $name {

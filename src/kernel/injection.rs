@@ -54,7 +54,12 @@ pub async fn filled(
             agent_id: &turn.header.agent_id,
             level: request.parent.map_or(0, |parent| parent.level + 1),
         };
-        match turn.port.ask(turn, |id| Command::Inject { id, turn_id: turn.id(), call }).read().await {
+        match turn
+            .port
+            .ask(turn, |id| Command::Inject { id, turn_id: turn.id(), ticket: request.ticket, call })
+            .read()
+            .await
+        {
             Answer::Ok(values) => values,
             Answer::Thrown(_) => return Err(failed()),
         }

@@ -7,7 +7,7 @@ use tracing::Instrument;
 use crate::kernel::admission::{self, Admitted, CallRequest};
 use crate::kernel::approval::{self, Decision, Kind};
 use crate::kernel::call::{Call, StartedCall};
-use crate::kernel::call_view::ResultView;
+
 use crate::kernel::event::ErrorInfo;
 use crate::kernel::execution::{self, DISPATCH_FAILED, Ran};
 use crate::kernel::hooks;
@@ -33,6 +33,7 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
         arguments: &requested.arguments,
         id: requested.id.clone(),
         parent: None,
+        ticket: None,
     };
     admission::admit(turn, &request).await.map(IssuedCall)
 }
@@ -103,7 +104,7 @@ async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, F
     match ran {
         Ran::Result(result) => {
             ledger::settled(call, Settlement::Completed).await;
-            let changed = hooks::observe(&call.turn, &call.view(), &ResultView::of(&result)).await;
+            let changed = hooks::observe(call, &result).await;
             let result = changed.unwrap_or(result);
             let output = result.output();
             started.complete(&result, &output);

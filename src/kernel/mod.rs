@@ -130,21 +130,21 @@ impl Kernel {
                     progress::report(&body.call, progress);
                 }
             }
-            Input::CallTool { id, request, tool, args, broken } => {
+            Input::CallTool { id, ticket, tool, args, broken } => {
                 if let Some(body) = self.body(id) {
                     let arguments = nested::arguments(args, broken.map(|broken| broken.0));
-                    body.letters.put(Letter::Call(NestedRequest { request, tool: tool.0, arguments }));
+                    body.letters.put(Letter::Call(NestedRequest { ticket, tool: tool.0, arguments }));
                 }
             }
-            Input::Abandon { id, request } => {
+            Input::Abandon { id, ticket } => {
                 if let Some(body) = self.body(id) {
-                    body.letters.put(Letter::Abandon { request });
+                    body.letters.put(Letter::Abandon { ticket });
                 }
             }
-            Input::Next { id, request, args } => {
+            Input::Next { id, ticket, args } => {
                 let onion = self.port.onions.borrow().get(&id).cloned();
                 if let Some(requests) = onion {
-                    requests.put(Next { request, arguments: args });
+                    requests.put(Next { ticket, arguments: args });
                 }
             }
             Input::Resume { turn_id, decisions } => {

@@ -12,7 +12,7 @@ use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
 use crate::kernel::execution::{self, DISPATCH_FAILED, Ran};
 use crate::kernel::gate::Hold;
 use crate::kernel::hooks;
-use crate::kernel::id::{CallId, EffectId};
+use crate::kernel::id::{CallId, EffectId, Ticket};
 use crate::kernel::ledger::{self, Settlement};
 use crate::kernel::outcome::Failure;
 use crate::kernel::protocol::{CallResult, Command};
@@ -24,8 +24,8 @@ use crate::kernel::time::Moment;
 
 /// What a body sends.
 pub struct NestedRequest {
-    /// The host's number for the promise that waits.
-    pub request: u32,
+    /// The promise that waits.
+    pub ticket: Ticket,
     pub tool: String,
     pub arguments: Arguments,
 }
@@ -41,9 +41,9 @@ enum Ended {
 ///
 /// # Errors
 /// A delegation whose connection says that a failed child fails its caller: the turn.
-pub async fn serve(parent: Rc<Call>, body: EffectId, request: NestedRequest) -> Result<(), Failure> {
+pub async fn serve(parent: Rc<Call>, request: NestedRequest) -> Result<(), Failure> {
     parent.slot.lend();
-    let caller = Caller::new(&parent, body, &request);
+    let caller = Caller::new(&parent, &request);
     let ended = perform(&parent, &caller.id, &request).await?;
     parent.take_slot_back().await;
     caller.answer(&ended);
@@ -84,8 +84,13 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
     if parent.level + 1 > max {
         return Err(Refusal::NestedDepth { tool: request.tool.clone(), max });
     }
-    let asked =
-        CallRequest { tool: &request.tool, arguments: &request.arguments, id: id.clone(), parent: Some(parent) };
+    let asked = CallRequest {
+        tool: &request.tool,
+        arguments: &request.arguments,
+        id: id.clone(),
+        parent: Some(parent),
+        ticket: Some(request.ticket),
+    };
     let admitted = admission::admit(turn, &asked).await?;
     if hold_of(&admitted) == Hold::Exclusive && admitted.call.hold.get() == Some(Hold::Shared) {
         return Err(Refusal::SharedGate { tool: request.tool.clone() });
@@ -126,7 +131,7 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
     match Box::pin(execution::run(call)).await? {
         Ran::Result(result) => {
             ledger::settled(call, Settlement::Completed).await;
-            hooks::observe(&call.turn, &call.view(), &ResultView::of(&result)).await;
+            hooks::observe(call, &result).await;
             started.complete(&result, &result.output());
             Ok(Ended::Result(result))
         }
@@ -155,9 +160,8 @@ fn hold_of(admitted: &Admitted) -> Hold {
 /// the summary says so.
 struct Caller {
     parent: Rc<Call>,
-    body: EffectId,
     id: CallId,
-    request: u32,
+    ticket: Ticket,
     tool: String,
     /// As sent, where payloads are captured.
     arguments: Option<String>,
@@ -167,15 +171,14 @@ struct Caller {
 
 impl Caller {
     /// Numbers the call: every request gets a number, also one that is refused unseen.
-    fn new(parent: &Rc<Call>, body: EffectId, request: &NestedRequest) -> Self {
+    fn new(parent: &Rc<Call>, request: &NestedRequest) -> Self {
         let number = parent.nesting.numbered.get() + 1;
         parent.nesting.numbered.set(number);
         let port = &parent.turn.port;
         Self {
             parent: Rc::clone(parent),
-            body,
             id: parent.id.nested(number),
-            request: request.request,
+            ticket: request.ticket,
             tool: request.tool.clone(),
             arguments: port.options.capture_tool_io.then(|| request.arguments.shown().to_owned()),
             began: port.now(),
@@ -214,7 +217,7 @@ impl Caller {
 
     fn tell(&self, result: Option<ResultView<'_>>, error: Option<ErrorInfo>, thrown_by: Option<EffectId>) {
         let port = &self.parent.turn.port;
-        port.say(&Command::Nested { id: self.body, request: self.request, result, error, thrown_by });
+        port.say(&Command::Resolve { ticket: self.ticket, result, error, thrown_by });
     }
 }
 

@@ -11,7 +11,7 @@ use crate::kernel::budget::Budget;
 use crate::kernel::call_view::{CallView, ResultView};
 use crate::kernel::event::{DeltaKind, ErrorInfo, EventView, Progress};
 use crate::kernel::hooks::HookFlags;
-use crate::kernel::id::{CallId, CallKey, EffectId, TurnId};
+use crate::kernel::id::{CallId, CallKey, EffectId, Ticket, TurnId};
 use crate::kernel::ledger::{LedgerEntry, OnStartFailure};
 use crate::kernel::limits::Limits;
 use crate::kernel::record::TurnResult;
@@ -32,8 +32,9 @@ pub enum Command<'a> {
         root_turn_id: &'a TurnId,
         agent: usize,
         attempt: u32,
-        /// The call that opened a child turn.
-        key: Option<CallKey>,
+        /// The nested call that opened a child turn: its code runs in that one's context.
+        ticket: Option<Ticket>,
+
         /// Positions of the tools that its model is offered.
         tools: &'a [usize],
         /// Position in `emits` of the part that the submit tool takes.
@@ -48,7 +49,7 @@ pub enum Command<'a> {
     /// Produce the instructions, from these sources and the agent's own. Answer: [`Answer`] of a text.
     Instructions { id: EffectId, turn_id: &'a TurnId, sources: &'a [usize] },
     /// Ask the predicate of a tool or a source. Answer: [`Answer`] of a boolean.
-    Access { id: EffectId, turn_id: &'a TurnId, tool: Option<usize>, source: Option<usize> },
+    Access { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, tool: Option<usize>, source: Option<usize> },
     /// A root turn stands still until a human decides: hand out the result so far.
     Suspended { turn_id: &'a TurnId, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> },
     /// Run the hooks of a stage in order, until one refuses. Answer: [`HookAnswer`].
@@ -56,15 +57,16 @@ pub enum Command<'a> {
         id: EffectId,
         turn_id: &'a TurnId,
         stage: Stage,
+        ticket: Option<Ticket>,
         call: Option<&'a CallView<'a>>,
         result: Option<&'a ResultView<'a>>,
     },
     /// Ask `security.authorizeTool`. Answer: [`AuthorizeAnswer`].
-    Authorize { id: EffectId, turn_id: &'a TurnId, call: CallView<'a> },
+    Authorize { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, call: CallView<'a> },
     /// Ask `approve`. Answer: [`ApproveAnswer`].
     Approve { id: EffectId, turn_id: &'a TurnId, pending: &'a Pending },
     /// Get the values that the host injects. Answer: [`Answer`] of an object.
-    Inject { id: EffectId, turn_id: &'a TurnId, call: CallView<'a> },
+    Inject { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, call: CallView<'a> },
     /// Write to the effect ledger, or ask it. Answer: [`Answer`] of nothing, or of call ids.
     Ledger { id: EffectId, turn_id: &'a TurnId, entry: &'a LedgerEntry<'a> },
     /// Append the messages and call the model. Answer: [`ModelAnswer`].
@@ -78,33 +80,20 @@ pub enum Command<'a> {
         stream: bool,
     },
     /// Check arguments by the tool's Standard Schema and keep what it returns for the body. Answer: [`PrepareAnswer`].
-    Prepare { id: EffectId, turn_id: &'a TurnId, key: CallKey, tool: usize, args: &'a RawValue },
+    Prepare { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, key: CallKey, tool: usize, args: &'a RawValue },
     /// Check a part's value by its Standard Schema. Answer: [`PartAnswer`].
     PreparePart { id: EffectId, turn_id: &'a TurnId, part: usize, value: &'a RawValue },
     /// Make the brief of a child turn from the prepared input. Answer: [`Answer`] of a user message's content.
-    Brief { id: EffectId, turn_id: &'a TurnId, key: CallKey, tool: usize, args: &'a RawValue },
+    Brief { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, key: CallKey, tool: usize, args: &'a RawValue },
     /// Run a call's wrap layers; their `next()` comes back as [`Input::Next`]. Answer: [`CallAnswer`].
-    Wrap { id: EffectId, turn_id: &'a TurnId, key: CallKey, call: CallView<'a> },
-    /// What a `next()` of the wrap `id` resolves with, or rejects with.
-    NextResult {
-        id: EffectId,
-        request: u32,
-        result: Option<ResultView<'a>>,
-        error: Option<ErrorInfo>,
-        thrown_by: Option<EffectId>,
-    },
-    /// What a `callTool()` of the body `id` resolves with, or rejects with.
-    Nested {
-        id: EffectId,
-        request: u32,
-        result: Option<ResultView<'a>>,
-        error: Option<ErrorInfo>,
-        thrown_by: Option<EffectId>,
-    },
+    Wrap { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, tool: usize, call: CallView<'a> },
+    /// What a `callTool()` or a `next()` resolves with, or rejects with; `thrown_by` names the command whose code threw.
+    Resolve { ticket: Ticket, result: Option<ResultView<'a>>, error: Option<ErrorInfo>, thrown_by: Option<EffectId> },
     /// Run a tool's body. Answer: [`CallAnswer`].
     Call {
         id: EffectId,
         turn_id: &'a TurnId,
+        ticket: Option<Ticket>,
         key: CallKey,
         tool: usize,
         call_id: &'a CallId,
@@ -344,7 +333,7 @@ pub enum Input {
     /// The `ctx.callTool` of the body `id`; `broken` says why there are no arguments.
     CallTool {
         id: EffectId,
-        request: u32,
+        ticket: Ticket,
         tool: Text,
         args: Option<Box<RawValue>>,
         broken: Option<Text>,
@@ -352,12 +341,12 @@ pub enum Input {
     /// A `callTool` of the body `id` is no longer waited for.
     Abandon {
         id: EffectId,
-        request: u32,
+        ticket: Ticket,
     },
     /// A `next()` of the wrap `id`; with arguments where the layer rewrote them.
     Next {
         id: EffectId,
-        request: u32,
+        ticket: Ticket,
         args: Option<Box<RawValue>>,
     },
     /// What humans decided, by the id of what is pending.

@@ -21,7 +21,7 @@ use crate::kernel::delegation;
 use crate::kernel::event::{CallInfo, Event, EventBody, EventView, Header, LimitName};
 use crate::kernel::gate::Gate;
 use crate::kernel::hooks::HookFlags;
-use crate::kernel::id::{CallId, CallKey, TurnId};
+use crate::kernel::id::{CallId, Ticket, TurnId};
 use crate::kernel::limits::Limits;
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::port::Port;
@@ -90,7 +90,8 @@ pub struct Turn {
 /// The call that opened a child turn.
 pub struct Origin {
     pub call: CallInfo,
-    pub key: CallKey,
+    /// The nested call among its callers, in whose context its code runs.
+    pub ticket: Option<Ticket>,
     pub attempt: u32,
     pub forward: ForwardSpec,
 }

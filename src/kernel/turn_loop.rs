@@ -61,7 +61,7 @@ pub fn announce(turn: &Turn) {
         root_turn_id: &turn.header.root_turn_id,
         agent: turn.agent_index,
         attempt: turn.attempt(),
-        key: turn.origin.as_ref().map(|origin| origin.key),
+        ticket: turn.origin.as_ref().and_then(|origin| origin.ticket),
         tools: &turn.offered(),
         submit: turn.contract.as_ref().map(|contract| contract.part),
         scopes: turn.access.scopes().collect(),
@@ -80,7 +80,7 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
     }
     let mut sources = Vec::with_capacity(agent.reads.len());
     for (index, source) in agent.reads.iter().enumerate() {
-        if !access::may_use(turn, Subject::Source(index), &source.access).await {
+        if !access::may_use(turn, Subject::Source(index), &source.access, None).await {
             return Err(Failure::AccessDenied { source_id: source.id.clone() });
         }
         sources.push(index);
