@@ -6,6 +6,7 @@
 import { checkGranted } from "./access.js";
 import { checkBudget, checkLimits } from "./budget.js";
 import { KeelError } from "./error.js";
+import { checkMiddleware } from "./middleware.js";
 import { checkModel } from "./model.js";
 import {
   checkArray,
@@ -222,19 +223,6 @@ function checkReads(given, grants, where) {
     checkGranted(access, grants, `source "${id}"`, where);
   }
   return sources;
-}
-
-/**
- * @param {any} given
- * @param {string} where
- */
-function checkMiddleware(given, where) {
-  const list = checkArray(given, `${where}: middleware`);
-  for (const [index, middleware] of list.entries()) {
-    if (typeof middleware !== "object" || middleware === null)
-      throw optionInvalid(`${where}: middleware[${index}]`, "a middleware", middleware);
-  }
-  return list;
 }
 
 /**

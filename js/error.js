@@ -111,6 +111,7 @@ export const ERROR_CODES = Object.freeze({
 
   // What a call can reject with.
   APPROVAL_MISMATCH: "The approval was given for other arguments than the call has.",
+  APPROVAL_REQUIRED: "The call needs a human's approval; thrown by a hook or a tool, it asks for one.",
   CANCELLED: "A stop cut the call off.",
   LEDGER: "The effect ledger could not be written or read.",
   LIMIT_EXCEEDED: "The call would exceed a limit.",

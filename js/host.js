@@ -9,11 +9,12 @@
 import { native } from "./binding.js";
 import { KeelError } from "./error.js";
 import { perform } from "./host/perform.js";
+import { Tickets } from "./host/tickets.js";
 
 /** @import { Clock } from "./clock.js" */
 /** @import { Run } from "./host/run.js" */
 /** @import { HostTurn } from "./host/host-turn.js" */
-/** @import { HostCall } from "./host/host-call.js" */
+
 /** @import { EffectSignal } from "./host/effect-signal.js" */
 
 /** How long commands are performed before timers, signals and other work get their turn (D-36). */
@@ -29,8 +30,15 @@ export class Host {
   /** @type {Map<string, HostTurn>} live turns */
   turns = new Map();
 
-  /** @type {Map<number, HostCall>} live calls whose body runs */
-  calls = new Map();
+  /** @type {Map<string, readonly any[]>} what suspended root turns wait for */
+  pending = new Map();
+
+  /** Promises that wait for the kernel. */
+  tickets = new Tickets();
+
+  /** @type {Map<number, unknown>} what bodies threw whose callers are programs, by the command that ran them */
+  thrown = new Map();
+
 
   /** @type {Map<number, unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
   prepared = new Map();
@@ -75,9 +83,20 @@ export class Host {
    * @param {string} text
    */
   start(run, program, text) {
-    this.runs.set(run.turnId, run);
-    this.#keepAlive ??= setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#keep(run);
     this.#feed(() => this.#kernel.start(program, text, this.#now()));
+  }
+
+  /**
+   * A suspended run goes on.
+   *
+   * @param {Run} run
+   * @param {object} decisions by the id of what is pending
+   */
+  resume(run, decisions) {
+    this.pending.delete(run.turnId);
+    this.#keep(run);
+    this.input("resume", { turnId: run.turnId, stream: run.onEvent !== undefined, decisions });
   }
 
   /**
@@ -129,8 +148,14 @@ export class Host {
     });
   }
 
+  /** @param {Run} run */
+  #keep(run) {
+    this.runs.set(run.turnId, run);
+    this.#keepAlive ??= setInterval(() => {}, KEEP_ALIVE_MS);
+  }
+
   /**
-   * A root turn is over.
+   * A root turn is over, or stands still.
    *
    * @param {Run} run
    */

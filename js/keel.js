@@ -2,22 +2,20 @@
  * Keels: what turns run on. `run` and `stream` at the bottom are those of a default keel, made when first used.
  */
 
-import { checkAgent } from "./agent.js";
-import { checkLimits } from "./budget.js";
-import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
 import { Host } from "./host.js";
 import { contractSpec, programOf } from "./host/program.js";
 import { Run } from "./host/run.js";
 import { thrown } from "./host/tool-answer.js";
-import { checkArray, checkChoice, checkCount, checkOptions, checkType, describe, optionInvalid } from "./options.js";
+import { checkKeel } from "./keel-options.js";
+import { hookFlags } from "./middleware.js";
+import { checkChoice, checkOptions, describe, optionInvalid } from "./options.js";
 import { recordsOf } from "./records.js";
 import { redactEvent } from "./redact.js";
-import { checkRun, priceMissing } from "./run-options.js";
+import { checkResume } from "./resume-options.js";
+import { checkNesting, checkRun, priceMissing } from "./run-options.js";
 import { EventLog, TurnStream } from "./stream.js";
 import { newTurnId } from "./turn-id.js";
-
-const OPTIONS = ["records", "agents", "durability", "keep", "capture", "price", "clock", "limits", "exposeErrors"];
 
 /** @param {any} [options] */
 export function createKeel(options = {}) {
@@ -27,6 +25,10 @@ export function createKeel(options = {}) {
     captureToolIo: checked.capture.toolIo,
     captureModelIo: checked.capture.modelIo,
     exposeErrors: checked.exposeErrors,
+    hooks: hookFlags(checked.middleware),
+    hosted: hostedSpec(checked.security),
+    approves: checked.approve !== undefined,
+    ledger: checked.ledger === undefined ? null : (checked.ledger.onStartFailure ?? "abort"),
     keepTrees: checked.keepTrees ?? null,
   }));
   return new Keel(host);
@@ -67,11 +69,27 @@ class Keel {
    */
   stream(agent, input, options = {}) {
     const log = new EventLog();
-    const { capture } = this.#host.options;
-    const run = this.#start(agent, input, options, (event) => log.push(redactEvent(event, capture)));
-    const end = () => log.end();
-    run.result.then(end, end);
-    return new TurnStream(run, log, (reason) => this.stop(run.turnId, { reason }));
+    const run = this.#start(agent, input, options, this.#tellTo(log));
+    return this.#streamOf(run, log);
+  }
+
+  /**
+   * @param {string} turnId
+   * @param {any} [options]
+   * @returns {Promise<any>}
+   */
+  async resume(turnId, options = {}) {
+    return this.#resume(turnId, options, undefined).result;
+  }
+
+  /**
+   * @param {string} turnId
+   * @param {any} [options]
+   */
+  resumeStream(turnId, options = {}) {
+    const log = new EventLog();
+    const run = this.#resume(turnId, options, this.#tellTo(log));
+    return this.#streamOf(run, log);
   }
 
   /**
@@ -90,9 +108,9 @@ class Keel {
 
   async close() {
     this.#closed = true;
-    const live = [...this.#host.runs.values()];
+    const live = new Set([...this.#host.turns.values()].map(({ run }) => run));
     for (const run of live) this.#stop(run, run.turnId, "closed", false);
-    await Promise.allSettled(live.map((run) => run.result));
+    await Promise.allSettled([...live].map((run) => run.result));
   }
 
   [Symbol.asyncDispose]() {
@@ -110,10 +128,11 @@ class Keel {
     if (this.#closed) throw new KeelError("KEEL_CLOSED", `run of agent "${agent?.id}": expected an open keel, found a closed one`);
     const checked = checkRun(agent, input, options, host.options);
     const program = programOf(agent);
+    checkNesting(agent, checked, host.options);
     if (checked.needsPrice || (host.options.price === undefined && program.needsPrice)) throw priceMissing(`run of agent "${agent.id}"`);
     const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
-    const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, onEvent });
+    const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, middleware: checked.middleware, onEvent });
     if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
     const stopped = run.stopOf(run.turnId);
     const text = startText(agent, {
@@ -127,11 +146,48 @@ class Keel {
       authenticated: identity !== undefined,
       scopes: identity?.scopes ?? [],
       stream: onEvent !== undefined,
+      hooks: hookFlags(checked.middleware),
       stopped: stopped ? { reason: reasonJson(stopped.reason) } : null,
     });
     run.watch(signal, (reason) => this.#stop(run, run.turnId, reason, false));
     host.start(run, program.native, text);
     return run;
+  }
+
+  /**
+   * @param {string} turnId
+   * @param {any} options
+   * @param {((event: any) => void) | undefined} onEvent
+   */
+  #resume(turnId, options, onEvent) {
+    const host = this.#host;
+    if (this.#closed) throw new KeelError("KEEL_CLOSED", `resume of turn "${turnId}": expected an open keel, found a closed one`);
+    const turn = host.turns.get(turnId);
+    const pending = host.pending.get(turnId);
+    if (!turn || !pending) throw optionInvalid("resume", "the id of a suspended root turn of this keel", turnId);
+    const { decisions, ambient, signal } = checkResume(turnId, options, pending);
+    const { run } = turn;
+    run.reopen({ ambient, onEvent });
+    run.watch(signal, (reason) => this.#stop(run, turnId, reason, false));
+    host.resume(run, decisions);
+    if (signal?.aborted) this.#stop(run, turnId, signal.reason, false);
+    return run;
+  }
+
+  /** @param {EventLog} log */
+  #tellTo(log) {
+    const { capture } = this.#host.options;
+    return (/** @type {any} */ event) => log.push(redactEvent(event, capture));
+  }
+
+  /**
+   * @param {Run} run
+   * @param {EventLog} log
+   */
+  #streamOf(run, log) {
+    const end = () => log.end();
+    run.result.then(end, end);
+    return new TurnStream(run, log, (reason) => this.stop(run.turnId, { reason }));
   }
 
   /**
@@ -144,6 +200,17 @@ class Keel {
     run.noteStop(subtree ? turnId : run.turnId, reason);
     this.#host.input("stop", { turnId, subtree, reason: reasonJson(reason) });
   }
+}
+
+/**
+ * `security` as the kernel wants to know it.
+ *
+ * @param {any} security
+ */
+function hostedSpec(security) {
+  if (security === undefined) return null;
+  const { allowTools, failClosed, authorizeTool } = security;
+  return { allow: allowTools ?? null, failClosed, authorizes: authorizeTool !== undefined };
 }
 
 /**
@@ -173,50 +240,6 @@ function reasonJson(reason) {
   } catch {
     return thrown(reason).message;
   }
-}
-
-/** @param {any} options */
-function checkKeel(options) {
-  const where = "createKeel";
-  checkOptions(options, OPTIONS, where);
-  checkType(options.records, "string", `${where}: records`);
-  if (options.records !== undefined && options.records !== ":memory:") {
-    throw new KeelError("STORE_UNSUPPORTED", `${where}: records: expected ":memory:", the only store of this version, found ${JSON.stringify(options.records)}`);
-  }
-  for (const [index, agent] of checkArray(options.agents, `${where}: agents`).entries()) checkAgent(agent, `${where}: agents[${index}]`);
-  checkChoice(options.durability, ["relaxed", "strict"], `${where}: durability`);
-  const keep = options.keep === undefined ? {} : checkOptions(options.keep, ["trees"], `${where}: keep`);
-  return {
-    keepTrees: checkCount(keep.trees, `${where}: keep.trees`),
-    capture: checkCapture(options.capture, `${where}: capture`),
-    price: checkType(options.price, "function", `${where}: price`),
-    clock: checkClock(options.clock, `${where}: clock`),
-    limits: checkLimits(options.limits, where),
-    exposeErrors: checkType(options.exposeErrors, "boolean", `${where}: exposeErrors`) ?? false,
-  };
-}
-
-/**
- * @param {any} capture
- * @param {string} where
- */
-function checkCapture(capture = {}, where) {
-  checkOptions(capture, ["toolIo", "modelIo", "redact"], where);
-  return {
-    toolIo: checkType(capture.toolIo, "boolean", `${where}.toolIo`) ?? false,
-    modelIo: checkType(capture.modelIo, "boolean", `${where}.modelIo`) ?? false,
-    redact: checkType(capture.redact, "function", `${where}.redact`),
-  };
-}
-
-/**
- * @param {any} clock
- * @param {string} where
- */
-function checkClock(clock, where) {
-  if (clock === undefined) return systemClock;
-  if (["now", "wallNow", "setTimer"].every((name) => typeof clock?.[name] === "function")) return clock;
-  throw optionInvalid(where, "a clock with now(), wallNow() and setTimer()", clock);
 }
 
 /** @type {Keel | undefined} */

@@ -6,9 +6,11 @@ import { checkAgent, resolveTools } from "./agent.js";
 import { checkBudget, checkLimits } from "./budget.js";
 import { contractFor } from "./contract.js";
 import { KeelError } from "./error.js";
+import { reachable } from "./host/program.js";
+import { checkGuarded, checkMiddleware } from "./middleware.js";
 import { checkArray, checkOptions, checkStrings, describe, optionInvalid } from "./options.js";
 
-const OPTIONS = ["deliverable", "history", "signal", "identity", "ambient", "budget", "limits"];
+const OPTIONS = ["deliverable", "history", "signal", "identity", "ambient", "budget", "limits", "middleware"];
 
 /**
  * @param {any} agent
@@ -28,12 +30,29 @@ export function checkRun(agent, input, options, keelOptions) {
     input,
     budget: budget ?? {},
     limits: limits ?? {},
+    middleware: checkMiddleware(options.middleware, where),
     contract: options.deliverable === undefined ? undefined : contractFor(agent, options.deliverable, where),
     signal: checkSignal(options.signal, where),
     identity: checkIdentity(options.identity, where),
     ambient: options.ambient === undefined ? undefined : frozenJson(options.ambient, `${where}: ambient`),
     needsPrice: keelOptions.price === undefined && [budget?.costUsd, limits?.tree?.costUsd].some((cost) => cost !== undefined),
   };
+}
+
+/**
+ * Where nested calls are on, everything that guards the model's calls has to guard them too (D-16).
+ *
+ * @param {any} agent
+ * @param {{ limits: any, middleware: readonly any[] }} run
+ * @param {any} keelOptions
+ */
+export function checkNesting(agent, { limits, middleware }, keelOptions) {
+  const bound = limits.maxNestedDepth ?? keelOptions.limits?.maxNestedDepth ?? agent.limits?.maxNestedDepth ?? 0;
+  if (bound === 0) return;
+  const where = `run of agent "${agent.id}"`;
+  checkGuarded(keelOptions.middleware, where);
+  checkGuarded(middleware, where);
+  for (const reached of reachable(agent)) checkGuarded(reached.middleware, `agent "${reached.id}"`);
 }
 
 /**
@@ -76,7 +95,7 @@ function checkHistory(history, where) {
  * @param {any} signal
  * @param {string} where
  */
-function checkSignal(signal, where) {
+export function checkSignal(signal, where) {
   if (signal === undefined) return undefined;
   if (typeof signal?.addEventListener === "function" && typeof signal.aborted === "boolean") return signal;
   throw optionInvalid(`${where}: signal`, "an AbortSignal", signal);
@@ -102,7 +121,7 @@ function checkIdentity(identity, where) {
  * @param {any} value
  * @param {string} where
  */
-function frozenJson(value, where) {
+export function frozenJson(value, where) {
   let text;
   try {
     text = JSON.stringify(value);

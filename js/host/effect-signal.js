@@ -6,8 +6,9 @@
 import { KeelError } from "../error.js";
 
 export class EffectSignal {
-  /** @type {import("./host-call.js").HostCall | undefined} the call whose body runs on it */
-  call;
+  /** @type {((cut: { code: string, message: string }) => void) | undefined} told when nobody waits any longer */
+  onCancel;
+
 
   #turn;
   /** @type {AbortController | undefined} */
@@ -39,7 +40,7 @@ export class EffectSignal {
     const { run, turnId } = this.#turn;
     const stopped = run.stopOf(turnId);
     const reason = code === "CANCELLED" && stopped ? stopped.reason : new KeelError(code, message);
-    this.call?.cutOff({ code, message });
+    this.onCancel?.({ code, message });
     this.#aborted = { reason };
     this.#controller?.abort(reason);
   }

@@ -1,5 +1,5 @@
 /**
- * One call whose body runs: what its context refers to, and whether it may still be used.
+ * One body that runs: what its context refers to, and whether it may still be used.
  */
 
 import { KeelError } from "../error.js";
@@ -21,16 +21,23 @@ export class HostCall {
   constructor(host, turn, command, effect) {
     this.host = host;
     this.turn = turn;
-    this.key = command.key;
+    this.id = command.id;
     this.callId = command.callId;
+    this.parentCallId = command.parentCallId ?? undefined;
+    this.level = command.level;
     this.tool = turn.agent.tools[command.tool].definition;
     this.effect = effect;
+    effect.onCancel = (cut) => this.#cutOff(cut);
   }
 
   /** The body has settled. */
   settle() {
     this.#over ??= { code: "TOOL_FAILED", message: `tool call '${this.callId}' of '${this.tool.id}' already settled` };
-    this.host.calls.delete(this.key);
+  }
+
+  /** @returns {KeelError | undefined} why the context can no longer be used */
+  get over() {
+    return this.#over && new KeelError(this.#over.code, this.#over.message);
   }
 
   /**
@@ -38,13 +45,8 @@ export class HostCall {
    *
    * @param {{ code: string, message: string }} cut
    */
-  cutOff({ code, message }) {
-    this.#over ??= { code, message: `tool call '${this.callId}' of '${this.tool.id}' was cut off: ${message}` };
-    this.host.calls.delete(this.key);
-  }
-
-  /** @returns {KeelError | undefined} why the context can no longer be used */
-  get over() {
-    return this.#over && new KeelError(this.#over.code, this.#over.message);
+  #cutOff({ code, message }) {
+    const text = `tool call '${this.callId}' of '${this.tool.id}' already settled: ${message}`;
+    this.#over ??= { code, message: text };
   }
 }

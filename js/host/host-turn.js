@@ -2,24 +2,41 @@
  * What the host keeps of a live turn: the messages and tools that its model is sent, and what its callbacks are told.
  *
  * @import { Run } from "./run.js"
- * @import { AgentProgram } from "./program.js"
+ *@import { AgentProgram } from "./program.js"
+ * @import { EffectSignal } from "./effect-signal.js"
+
  */
 export class HostTurn {
   /** @type {any[]} frozen messages, only ever appended to */
   messages = [];
 
+  /** @type {any} what `beforeModel` hooks made of the next request */
+  nextRequest;
+
+  /** @type {any} the model's last reply */
+  reply;
+
+
   /**
    * @param {any} opened the kernel's `open` command
    * @param {Run} run
    * @param {AgentProgram} agent
+   * @param {any} enter runs a callback in the async context that the turn belongs to
+   * @param {any} keelOptions
    */
-  constructor(opened, run, agent) {
+  constructor(opened, run, agent, enter, keelOptions) {
     this.turnId = opened.turnId;
     this.parentTurnId = opened.parentTurnId ?? undefined;
     this.attempt = opened.attempt;
     this.scopes = Object.freeze(opened.scopes);
     this.run = run;
     this.agent = agent;
+    this.enter = enter;
+    this.workspace = keelOptions.workspace;
+    /** Outermost first. */
+    this.middleware = [...keelOptions.middleware, ...run.middleware, ...agent.definition.middleware];
+    this.wraps = this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
+
     const submit = opened.submit === null ? [] : [agent.emits[opened.submit].offer];
     this.offers = {
       all: Object.freeze([...opened.tools.map((/** @type {number} */ index) => agent.tools[index].offer), ...submit]),
@@ -43,6 +60,42 @@ export class HostTurn {
   }
 
   /**
+   * What a callback is told, with the signal of the work that it is part of.
+   *
+   * @param {EffectSignal | undefined} effect
+   */
+  context(effect) {
+    const signal = { get: () => effect?.signal, enumerable: true };
+    const { facts, workspace } = this;
+    return Object.freeze(Object.defineProperty({ ...facts, ...(workspace && { workspace }) }, "signal", signal));
+  }
+
+  /**
+   * The middleware that has a hook of that name.
+   *
+   * @param {string} hook
+   */
+  layersWith(hook) {
+    return this.middleware.filter((layer) => layer[hook] !== undefined);
+  }
+
+  /** @param {any[]} messages new ones; models may keep them, so nobody can change what the transcript says */
+  append(messages) {
+    for (const message of messages) this.messages.push(freezeDeep(message));
+  }
+
+  /**
+   * The request that middleware has left, else the plain one.
+   *
+   * @param {"all" | "submit" | "nothing"} offer
+   */
+  takeRequest(offer) {
+    const request = this.nextRequest ?? this.request(offer);
+    this.nextRequest = undefined;
+    return request;
+  }
+
+  /**
    * The request of one step. A nudge leaves the model no other way out than its submit tool.
    *
    * @param {"all" | "submit" | "nothing"} offer
@@ -58,3 +111,14 @@ export class HostTurn {
 
 /** @type {readonly any[]} */
 const NO_TOOLS = Object.freeze([]);
+
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+function freezeDeep(value) {
+  if (typeof value !== "object" || value === null) return value;
+  for (const child of Object.values(value)) freezeDeep(child);
+  return Object.freeze(value);
+}

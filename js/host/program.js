@@ -6,6 +6,7 @@
 import { native } from "../binding.js";
 import { resolveTools } from "../agent.js";
 import { submitSchema, submitToolId } from "../part.js";
+import { hookFlags } from "../middleware.js";
 import { compile } from "../schema.js";
 import { offeredInput } from "../tool.js";
 
@@ -122,6 +123,7 @@ function agentSpec(agent, agents, place) {
     grants: agent.grants,
     budget: agent.budget ?? {},
     limits: agent.limits ?? {},
+    hooks: hookFlags(agent.middleware),
   };
 }
 
@@ -157,6 +159,10 @@ function toolSpec(tool, agents, place) {
     maxUses: tool.maxUses ?? null,
     exposeErrors: tool.exposeErrors ?? null,
     delegation: tool.delegation ? delegationSpec(tool.delegation, agents) : null,
+    external: tool.external,
+    approvalRequired: tool.approval === "required",
+    replaySafe: tool.replay === "safe",
+    injects: tool.injects,
   };
 }
 

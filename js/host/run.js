@@ -17,8 +17,10 @@ export class Run {
   /** @type {{ turnId: string, reason: unknown }[]} the turns that were stopped, with the reasons as they were given */
   #stops = [];
 
-  #resolve;
-  #reject;
+  /** @type {(result: any) => void} */
+  #resolve = () => {};
+  /** @type {(error: unknown) => void} */
+  #reject = () => {};
   #unwatch = () => {};
 
   /**
@@ -27,22 +29,40 @@ export class Run {
    * @param {import("./program.js").Program} given.program
    * @param {any} given.identity
    * @param {any} given.ambient
+   * @param {readonly any[]} given.middleware
+
    * @param {((event: any) => void) | undefined} given.onEvent
    */
-  constructor({ turnId, program, identity, ambient, onEvent }) {
+  constructor({ turnId, program, identity, ambient, middleware, onEvent }) {
     this.turnId = turnId;
     this.program = program;
     this.identity = identity;
     this.ambient = ambient;
+    this.middleware = middleware;
     this.onEvent = onEvent;
     /** Runs a callback in the async context of whoever started this turn. */
     this.enter = AsyncLocalStorage.snapshot();
+    this.result = this.#open();
+  }
+
+  /**
+   * A suspended run goes on, towards a result of its own.
+   *
+   * @param {{ ambient: any, onEvent: ((event: any) => void) | undefined }} given
+   */
+  reopen({ ambient, onEvent }) {
+    if (ambient !== undefined) this.ambient = ambient;
+    this.onEvent = onEvent;
+    this.result = this.#open();
+  }
+
+  #open() {
     const { promise, resolve, reject } = withResolvers();
     this.#resolve = resolve;
     this.#reject = reject;
     // Nobody has to look at the result.
     promise.catch(() => {});
-    this.result = promise;
+    return promise;
   }
 
   /**

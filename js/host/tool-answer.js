@@ -24,6 +24,21 @@ export function resultAnswer(tool, returned) {
 }
 
 /**
+ * A result that middleware hands on, as the kernel reads it. Without one the call has an empty result.
+ *
+ * @param {string} toolId
+ * @param {any} result
+ */
+export function wireResult(toolId, result) {
+  if (result === undefined) return { isError: false, text: "" };
+  if (typeof result !== "object" || result === null || typeof (result.isError ?? false) !== "boolean") {
+    throw new KeelError("OPTION_INVALID", `middleware around tool '${toolId}': expected a ToolResult, found ${describe(result)}`);
+  }
+  const { isError = false, text, value, metadata } = result;
+  return { isError, text: text ?? null, value: value ?? null, metadata: metadata ?? null };
+}
+
+/**
  * @param {unknown} error
  * @returns {string}
  */

@@ -6,6 +6,7 @@
 import { KeelError } from "../error.js";
 import { describe, optionInvalid } from "../options.js";
 import { compile } from "../schema.js";
+import { callTool } from "./call-tool.js";
 
 /** @import { HostCall } from "./host-call.js" */
 
@@ -38,12 +39,12 @@ export class ToolContext {
   }
 
   get parentCallId() {
-    return undefined;
+    return this.#call.parentCallId;
   }
 
   /** 0: issued by the model. */
   get level() {
-    return 0;
+    return this.#call.level;
   }
 
   get attempt() {
@@ -72,18 +73,13 @@ export class ToolContext {
   }
 
   get idempotencyKey() {
-    const { host, key } = this.#call;
-    return host.query("idempotencyKey", { key });
+    const { host, id } = this.#call;
+    return host.query("idempotencyKey", { id });
   }
 
   get callTool() {
     const call = this.#call;
-    return () => {
-      const error = call.over ?? new KeelError("TOOL_FAILED", "nested tool calls are disabled (max_nested_depth = 0)");
-      const refused = Promise.reject(error);
-      refused.catch(() => {});
-      return refused;
-    };
+    return (/** @type {any} */ toolOrId, /** @type {unknown} */ args, /** @type {any} */ options) => callTool(call, toolOrId, args, options);
   }
 
   get emit() {
@@ -111,7 +107,7 @@ function emit(call, part, value) {
     const names = agent.emits.map(({ definition }) => `'${definition.name}'`).join(", ") || "none";
     throw new KeelError("PART_NOT_EMITTED", `${where}: expected a part that agent '${agent.definition.id}' emits (${names}), found ${describe(part?.name ?? part)}`);
   }
-  call.host.input("emit", { key: call.key, part: index, value: checkedPart(part, value, where) });
+  call.host.input("emit", { id: call.id, part: index, value: checkedPart(part, value, where) });
 }
 
 /**
@@ -168,7 +164,7 @@ function progress(call, update) {
   }
   const { message, done, total } = update;
   call.host.input("progress", {
-    key: call.key,
+    id: call.id,
     progress: {
       ...(message !== undefined && { message: String(message) }),
       ...(Number.isFinite(done) && { done }),

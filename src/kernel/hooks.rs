@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::kernel::call::Call;
 use crate::kernel::call_view::ResultView;
 use crate::kernel::port::{self, Effect};
-use crate::kernel::protocol::{CallResult, Command, HookAnswer, Stage};
+use crate::kernel::protocol::{CallResult, Command, HookAnswer, Offer, Stage};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::stop::Cut;
 use crate::kernel::time::Sleep;
@@ -72,7 +72,7 @@ pub enum Admission {
 pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
     let view = call.view();
     let stage = if view.is_nested() { Stage::CheckNestedTool } else { Stage::BeforeTool };
-    match run(turn, stage, Some(call), None).await {
+    match run(turn, stage, None, Some(call), None).await {
         Ran::Ok(_) => Ok(Admission::Admitted),
         Ran::Refused { code, message } => Err(Refusal::by_hook(&view, code.as_deref(), message)),
         Ran::NeedsApproval => Ok(Admission::NeedsApproval),
@@ -84,7 +84,7 @@ pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
 pub async fn observe(call: &Call, result: &CallResult) -> Option<CallResult> {
     let turn = &call.turn;
     let stage = if call.parent.is_some() { Stage::ObserveNestedResult } else { Stage::AfterTool };
-    match run(turn, stage, Some(call), Some(result)).await {
+    match run(turn, stage, None, Some(call), Some(result)).await {
         Ran::Ok(changed) => changed,
         Ran::Refused { message, .. } => {
             tracing::warn!(%message, "a hook that observes results threw");
@@ -98,8 +98,12 @@ pub async fn observe(call: &Call, result: &CallResult) -> Option<CallResult> {
 ///
 /// # Errors
 /// What a hook threw.
-pub async fn around_model(turn: &Rc<Turn>, stage: Stage) -> Result<(), String> {
-    match run(turn, stage, None, None).await {
+pub async fn around_model(turn: &Rc<Turn>, stage: Stage, offer: Offer) -> Result<(), String> {
+    if stage == Stage::BeforeModel && turn.hooks.has(stage) {
+        let mut transcript = turn.transcript.borrow_mut();
+        turn.port.say(&Command::Append { turn_id: turn.id(), append: transcript.take_unsent() });
+    }
+    match run(turn, stage, Some(offer), None, None).await {
         Ran::Ok(_) => Ok(()),
         Ran::Refused { message, .. } => Err(message),
         Ran::NeedsApproval => Err("a model hook cannot ask for an approval".to_owned()),
@@ -112,7 +116,13 @@ enum Ran {
     NeedsApproval,
 }
 
-async fn run(turn: &Rc<Turn>, stage: Stage, call: Option<&Call>, result: Option<&CallResult>) -> Ran {
+async fn run(
+    turn: &Rc<Turn>,
+    stage: Stage,
+    offer: Option<Offer>,
+    call: Option<&Call>,
+    result: Option<&CallResult>,
+) -> Ran {
     if !turn.hooks.has(stage) {
         return Ran::Ok(None);
     }
@@ -122,6 +132,7 @@ async fn run(turn: &Rc<Turn>, stage: Stage, call: Option<&Call>, result: Option<
         id,
         turn_id: turn.id(),
         stage,
+        offer,
         ticket: call.and_then(|call| call.ticket),
         call: view.as_ref(),
         result: result.as_ref(),

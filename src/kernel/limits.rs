@@ -102,6 +102,18 @@ impl Limits {
         }
     }
 
+    /// What a root turn gets. An agent has no say over what binds the whole tree but to lower it.
+    pub fn root(run: &Self, agent: &Self, keel: &Self) -> Self {
+        let bound = run.over(keel);
+        Self {
+            max_depth: lower(bound.max_depth, agent.max_depth),
+            max_nested_depth: lower(bound.max_nested_depth, agent.max_nested_depth),
+            max_tool_concurrency: lower(bound.max_tool_concurrency, agent.max_tool_concurrency),
+            tree: bound.tree,
+            ..run.over(agent).over(keel)
+        }
+    }
+
     pub fn max_depth(&self) -> u32 {
         self.max_depth.unwrap_or(Self::MAX_DEPTH)
     }

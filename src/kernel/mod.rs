@@ -66,6 +66,7 @@ use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::contract::Contract;
 use crate::kernel::execution::Next;
 use crate::kernel::id::{EffectId, TurnId};
+use crate::kernel::limits::Limits;
 use crate::kernel::nested::NestedRequest;
 use crate::kernel::port::Port;
 use crate::kernel::protocol::{Command, Input, KeelOptions, Start, StoppedBefore};
@@ -147,8 +148,9 @@ impl Kernel {
                     requests.put(Next { ticket, arguments: args });
                 }
             }
-            Input::Resume { turn_id, decisions } => {
+            Input::Resume { turn_id, stream, decisions } => {
                 if let Some(root) = self.turn(&turn_id) {
+                    root.tree.stream.set(stream);
                     suspension::resume(&self.port, &root, decisions);
                 }
             }
@@ -216,7 +218,8 @@ impl Kernel {
     fn open_root(&self, program: Rc<Program>, start: Start) -> Rc<Turn> {
         let agent = &program.agents[0];
         let budget = start.budget.over(&agent.budget);
-        let limits = start.limits.over(&agent.limits).over(&self.port.options.limits);
+        let limits = Limits::root(&start.limits, &agent.limits, &self.port.options.limits);
+        let outer_meter = limits.tree.map(|ceilings| Rc::new(TreeMeter::new(ceilings, None)));
         let scopes: BTreeSet<String> = start.scopes.into_iter().collect();
         Turn::new(Opening {
             port: Rc::clone(&self.port),
@@ -235,7 +238,10 @@ impl Kernel {
             messages: start.messages,
             deadline: budget.time_ms.map(|ms| self.port.now().after_ms(ms)),
             ceiling: Ceiling::Own,
-            tree_meter: limits.tree.map(|ceilings| Rc::new(TreeMeter::new(ceilings, None))),
+            tree_meter: match agent.limits.tree {
+                Some(ceilings) => Some(Rc::new(TreeMeter::new(ceilings, outer_meter))),
+                None => outer_meter,
+            },
             access: Access::root(start.authenticated, scopes, &agent.grants),
             contract: start.contract.as_ref().map(|contract| Contract::new(contract, agent)),
             budget,

@@ -52,11 +52,15 @@ pub enum Command<'a> {
     Access { id: EffectId, turn_id: &'a TurnId, ticket: Option<Ticket>, tool: Option<usize>, source: Option<usize> },
     /// A root turn stands still until a human decides: hand out the result so far.
     Suspended { turn_id: &'a TurnId, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> },
+    /// Append the messages: hooks are about to see the request.
+    Append { turn_id: &'a TurnId, append: &'a [Box<RawValue>] },
     /// Run the hooks of a stage in order, until one refuses. Answer: [`HookAnswer`].
     Hooks {
         id: EffectId,
         turn_id: &'a TurnId,
         stage: Stage,
+        /// What the model will be offered, for `beforeModel`.
+        offer: Option<Offer>,
         ticket: Option<Ticket>,
         call: Option<&'a CallView<'a>>,
         result: Option<&'a ResultView<'a>>,
@@ -352,6 +356,7 @@ pub enum Input {
     /// What humans decided, by the id of what is pending.
     Resume {
         turn_id: TurnId,
+        stream: bool,
         decisions: BTreeMap<String, Decision>,
     },
 }

@@ -50,9 +50,9 @@ pub async fn run(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<StepEnd, 
     let span = tracing::debug_span!("step", number);
     async {
         turn.emit(EventBody::StepStarted { step: number, attempt: 1 });
-        hooks::around_model(turn, Stage::BeforeModel).await.map_err(|message| Failure::Model { message })?;
+        hooks::around_model(turn, Stage::BeforeModel, offer).await.map_err(|message| Failure::Model { message })?;
         let answer = call_model(turn, number, offer).await?;
-        hooks::around_model(turn, Stage::AfterModel).await.map_err(|message| Failure::Model { message })?;
+        hooks::around_model(turn, Stage::AfterModel, offer).await.map_err(|message| Failure::Model { message })?;
         let reply = Reply::read(turn, number, &answer);
         turn.charge(&answer.usage);
         turn.emit(EventBody::StepCompleted {
@@ -105,7 +105,7 @@ async fn attempt_call(turn: &Rc<Turn>, number: u32, attempt: u32, offer: Offer) 
     let effect = {
         let mut transcript = turn.transcript.borrow_mut();
         let append = transcript.take_unsent();
-        let stream = turn.tree.stream;
+        let stream = turn.tree.stream.get();
         turn.port.ask(turn, |id| Command::Model {
             id,
             turn_id: turn.id(),
@@ -128,7 +128,7 @@ async fn attempt_call(turn: &Rc<Turn>, number: u32, attempt: u32, offer: Offer) 
 /// Waits for the model within its own two limits: the whole call, and the silence between deltas (D-8).
 async fn answer_in_time(turn: &Rc<Turn>, effect: Effect) -> Result<ModelAnswer, ModelError> {
     let call_max = turn.limits.model_call_timeout_ms;
-    let idle_max = turn.tree.stream.then(|| turn.limits.stream_idle_timeout_ms());
+    let idle_max = turn.tree.stream.get().then(|| turn.limits.stream_idle_timeout_ms());
     if call_max.is_none() && idle_max.is_none() {
         return Ok(effect.read().await);
     }
@@ -165,7 +165,7 @@ async fn silence(turn: &Rc<Turn>, call_max: Option<f64>, idle_max: Option<f64>) 
 /// How long to wait before the next attempt; `None` when there is none to make.
 fn retry_after_ms(turn: &Turn, number: u32, attempt: u32, error: &ModelError) -> Option<f64> {
     let spoke = turn.stream.borrow().as_ref().is_some_and(|stream| stream.spoke.get());
-    let text_cannot_be_taken_back = turn.tree.stream && spoke;
+    let text_cannot_be_taken_back = turn.tree.stream.get() && spoke;
     if !error.retryable || attempt > turn.limits.max_model_retries() || text_cannot_be_taken_back {
         return None;
     }

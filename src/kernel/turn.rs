@@ -109,7 +109,7 @@ impl Drop for Busy<'_> {
 pub struct Tree {
     pub wall_offset_ms: f64,
     /// Somebody reads the events as they happen; the model streams.
-    pub stream: bool,
+    pub stream: Cell<bool>,
     pub slots: Option<Rc<Slots>>,
     /// The keel's and the run's hooks.
     pub hooks: HookFlags,
@@ -119,7 +119,7 @@ pub struct Tree {
 impl Tree {
     pub fn new(wall_offset_ms: f64, stream: bool, max_tool_concurrency: Option<u32>, hooks: HookFlags) -> Self {
         let slots = max_tool_concurrency.map(|max| Rc::new(Slots::new(max)));
-        Self { wall_offset_ms, stream, slots, hooks, next_seq: Cell::new(1) }
+        Self { wall_offset_ms, stream: Cell::new(stream), slots, hooks, next_seq: Cell::new(1) }
     }
 }
 
@@ -271,7 +271,7 @@ impl Turn {
         let seq = self.tree.next_seq.get();
         self.tree.next_seq.set(seq + 1);
         let event = Event { body, seq, at: self.tree.wall_offset_ms + self.port.now().as_ms() };
-        if self.tree.stream {
+        if self.tree.stream.get() {
             self.port.say(&Command::Event { event: EventView { event: &event, header: &self.header } });
         }
         delegation::forward(self, &event.body);

@@ -1,0 +1,154 @@
+/**
+ * Commands that ask middleware, access rules, the host's gate and humans. All hooks of one stage run in one go, in order,
+ * outermost first (D-16); what a refusal means is decided in the kernel.
+ */
+
+import { describe } from "../options.js";
+import { ask, askPlainly, turnOf } from "./answering.js";
+import { thrown, wireResult } from "./tool-answer.js";
+import { runWraps } from "./wraps.js";
+
+/** @import { Host } from "../host.js" */
+/** @import { HostTurn } from "./host-turn.js" */
+/** @import { EffectSignal } from "./effect-signal.js" */
+
+/** @type {Record<string, (host: Host, command: any) => void>} */
+export const hookCommands = {
+  access(host, command) {
+    const turn = turnOf(host, command);
+    const { tools, definition } = turn.agent;
+    const subject = command.tool === null ? definition.reads[command.source] : tools[command.tool].definition;
+    const who = Object.freeze({ ...turn.facts, scopes: turn.scopes });
+    // Anything but an explicit yes refuses (D-16).
+    ask(host, command, async () => (await subject.access(who)) === true);
+  },
+
+  hooks(host, command) {
+    const turn = turnOf(host, command);
+    askPlainly(host, command, (effect) => stages[command.stage](turn, turn.context(effect), command));
+  },
+
+  wrap(host, command) {
+    runWraps(host, command);
+  },
+
+  authorize(host, command) {
+    const turn = turnOf(host, command);
+    const { call } = command;
+    const request = Object.freeze({ ...call, isNested: call.level > 0, ...(turn.run.identity && { identity: turn.run.identity }) });
+    askPlainly(host, command, async () => authorization(await host.options.security.authorizeTool(request)));
+  },
+
+  approve(host, command) {
+    askPlainly(host, command, async () => {
+      try {
+        return approval(await host.options.approve(command.pending));
+      } catch (error) {
+        return { deny: `approve() failed: ${thrown(error).message}` };
+      }
+    });
+  },
+
+  inject(host, command) {
+    ask(host, command, async () => (await host.options.injected?.(command.call)) ?? {});
+  },
+
+  ledger(host, command) {
+    const { type, ...entry } = command.entry;
+    ask(host, command, async () => {
+      const { ledger } = host.options;
+      if (type !== "unresolved") {
+        await ledger[type]?.(entry);
+        return null;
+      }
+      const rows = (await ledger.unresolved?.(entry.turnId)) ?? [];
+      return rows.map((/** @type {any} */ row) => (typeof row === "string" ? row : row.callId));
+    });
+  },
+};
+
+/** @type {Record<string, (turn: HostTurn, context: any, command: any) => Promise<object>>} */
+const stages = {
+  beforeTool: (turn, context, { call }) => admit(turn, "beforeTool", context, call),
+  checkNestedTool: (turn, context, { call }) => admit(turn, "checkNestedTool", context, call),
+
+  async afterTool(turn, context, { call, result }) {
+    let shown = Object.freeze(result);
+    for (const layer of turn.layersWith("afterTool")) shown = (await layer.afterTool(context, call, shown)) ?? shown;
+    return { ok: shown === result ? null : wireResult(call.toolId, shown) };
+  },
+
+  async observeNestedResult(turn, context, { call, result }) {
+    const shown = Object.freeze(result);
+    for (const layer of turn.layersWith("observeNestedResult")) {
+      try {
+        await layer.observeNestedResult(context, call, shown);
+      } catch (error) {
+        tellError(turn, undefined, error);
+      }
+    }
+    return { ok: null };
+  },
+
+  async beforeModel(turn, context, { offer }) {
+    let request = turn.request(offer);
+    for (const layer of turn.layersWith("beforeModel")) request = (await layer.beforeModel(context, request)) ?? request;
+    turn.nextRequest = request;
+    return { ok: null };
+  },
+
+  async afterModel(turn, context) {
+    for (const layer of turn.layersWith("afterModel")) await layer.afterModel(context, turn.reply);
+    return { ok: null };
+  },
+};
+
+/**
+ * Asks the hooks of an admission stage until one refuses.
+ *
+ * @param {HostTurn} turn
+ * @param {string} stage
+ * @param {any} context
+ * @param {any} call
+ */
+async function admit(turn, stage, context, call) {
+  for (const layer of turn.layersWith(stage)) {
+    try {
+      const verdict = await layer[stage](context, call);
+      if (verdict === undefined) continue;
+      if (verdict === "defer") return "needsApproval";
+      if (typeof verdict?.deny === "string") return { refused: { code: "TOOL_FAILED", message: verdict.deny } };
+      const message = `middleware '${layer.name}': expected ${stage} to return undefined or { deny }, found ${describe(verdict)}`;
+      return { refused: { message } };
+    } catch (error) {
+      return { refused: thrown(error) };
+    }
+  }
+  return { ok: null };
+}
+
+/**
+ * Tells the `onError` hooks; what they do changes nothing.
+ *
+ * @param {HostTurn} turn
+ * @param {EffectSignal | undefined} effect
+ * @param {unknown} error
+ */
+export function tellError(turn, effect, error) {
+  for (const layer of turn.layersWith("onError")) {
+    (async () => layer.onError(turn.context(effect), error))().catch(() => {});
+  }
+}
+
+/** @param {any} verdict */
+function authorization(verdict) {
+  if (verdict === true || verdict?.allow === true || verdict?.prompted === true) return "allow";
+  return { deny: typeof verdict?.deny === "string" ? verdict.deny : null };
+}
+
+/** @param {any} verdict */
+function approval(verdict) {
+  if (verdict === "allow" || verdict === "defer") return verdict;
+  if (typeof verdict?.deny === "string") return { deny: verdict.deny };
+  return { deny: `expected approve() to answer "allow", { deny } or "defer", found ${describe(verdict)}` };
+}

@@ -1,0 +1,60 @@
+/**
+ * Promises that wait for the kernel: a tool's `callTool()`, a wrap layer's `next()`. Each has a number, and remembers the
+ * async context in which it was made.
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+import { KeelError } from "../error.js";
+
+/** @typedef {{ enter: any, resolve: (value: any) => void, reject: (error: unknown) => void }} Ticket */
+
+export class Tickets {
+  /** @type {Map<number, Ticket>} */
+  #waiting = new Map();
+  #next = 1;
+
+  /**
+   * @returns {{ number: number, promise: Promise<any> }}
+   */
+  issue() {
+    const number = this.#next;
+    this.#next += 1;
+    const promise = new Promise((resolve, reject) => {
+      this.#waiting.set(number, { enter: AsyncLocalStorage.snapshot(), resolve, reject });
+    });
+    // A caller may drop what it called.
+    promise.catch(() => {});
+    return { number, promise };
+  }
+
+  /** @param {number} number */
+  get(number) {
+    return this.#waiting.get(number);
+  }
+
+  /**
+   * @param {any} answer the kernel's `resolve`
+   * @param {unknown} cause what the called code threw
+   */
+  settle({ ticket: number, result, error }, cause) {
+    const ticket = this.#waiting.get(number);
+    if (!ticket) return;
+    this.#waiting.delete(number);
+    if (result) ticket.resolve(Object.freeze(result));
+    else ticket.reject(new KeelError(error.code, error.message, { cause }));
+  }
+
+  /**
+   * Rejects what will not be answered any more.
+   *
+   * @param {Iterable<number>} numbers
+   * @param {KeelError} error
+   */
+  abandon(numbers, error) {
+    for (const number of numbers) {
+      this.#waiting.get(number)?.reject(error);
+      this.#waiting.delete(number);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Commands about turns as a whole: they open, tell, stand still and end. None of them runs user code but event readers.
+ */
+
+import { resultOf } from "../result.js";
+import { HostTurn } from "./host-turn.js";
+
+/** @import { Host } from "../host.js" */
+
+/** @type {Record<string, (host: Host, command: any) => void>} */
+export const turnCommands = {
+  open(host, command) {
+    const parent = host.turns.get(command.parentTurnId);
+    const run = parent?.run ?? /** @type {any} */ (host.runs.get(command.rootTurnId));
+    // A child's code runs in the context of the call that opened it.
+    const enter = host.tickets.get(command.ticket)?.enter ?? parent?.enter ?? run.enter;
+    host.turns.set(command.turnId, new HostTurn(command, run, run.program.agents[command.agent], enter, host.options));
+  },
+
+  close(host, { turnId }) {
+    host.turns.delete(turnId);
+  },
+
+  settled(host, { turnId, append, result }) {
+    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
+    turn.append(append);
+    host.turns.delete(turnId);
+    host.pending.delete(turnId);
+    host.release(turn.run);
+    turn.run.settle(resultOf(result, turn, host));
+  },
+
+  suspended(host, { turnId, append, result }) {
+    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
+    turn.append(append);
+    host.pending.set(turnId, result.outcome.pending);
+    host.release(turn.run);
+    turn.run.settle(resultOf(result, turn, host));
+  },
+
+  append(host, { turnId, append }) {
+    /** @type {HostTurn} */ (host.turns.get(turnId)).append(append);
+  },
+
+  event(host, { event }) {
+    host.turns.get(event.turnId)?.run.onEvent?.(event);
+  },
+
+  wake(host, { at }) {
+    host.wakeAt(at);
+  },
+
+  cancel(host, { id, code, message }) {
+    const effect = host.effects.get(id);
+    host.effects.delete(id);
+    effect?.cancel(code, message);
+  },
+
+  release(host, { key }) {
+    host.prepared.delete(key);
+  },
+};

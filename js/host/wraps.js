@@ -1,0 +1,74 @@
+/**
+ * The wrap layers around a call. They run here, outermost first; the `next()` of the innermost goes to the kernel, which
+ * runs the base, so that a layer may call it again, with other arguments, or not at all.
+ */
+
+import { KeelError } from "../error.js";
+import { contextOf, expect, turnOf } from "./answering.js";
+import { thrownAnswer, wireResult } from "./tool-answer.js";
+
+/** @import { Host } from "../host.js" */
+
+/**
+ * @param {Host} host
+ * @param {any} command the kernel's `wrap`
+ */
+export function runWraps(host, command) {
+  const turn = turnOf(host, command);
+  const effect = expect(host, command);
+  const { id, call } = command;
+  const layers = turn.layersWith("wrapTool");
+  const context = turn.context(effect);
+  /** @type {Set<number>} the `next()` calls that are not answered */
+  const waiting = new Set();
+  const over = () => new KeelError("TOOL_FAILED", `tool call '${call.callId}' of '${call.toolId}' already settled`);
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    host.tickets.abandon(waiting, over());
+  };
+  effect.onCancel = end;
+
+  /**
+   * @param {number} index
+   * @param {any} current
+   * @returns {Promise<any>}
+   */
+  async function dispatch(index, current) {
+    if (index < layers.length) {
+      return layers[index].wrapTool(context, current, (/** @type {any} */ changed) => dispatch(index + 1, { ...current, ...changed }));
+    }
+    if (isOver) throw over();
+    const { number, promise } = host.tickets.issue();
+    waiting.add(number);
+    const args = current.args === call.args ? null : current.args;
+    host.input("next", { id, ticket: number, args });
+    try {
+      return await promise;
+    } finally {
+      waiting.delete(number);
+    }
+  }
+
+  contextOf(host, command)(async () => {
+    let text;
+    try {
+      const result = await dispatch(0, call);
+      text = `{"result":${JSON.stringify(wireResult(call.toolId, result))}}`;
+    } catch (error) {
+      if (host.effects.has(id)) host.thrown.set(id, rootCause(error));
+      text = thrownAnswer(error);
+    }
+    end();
+    host.answer(id, text);
+  });
+}
+
+/**
+ * What a tool threw, when a layer passes on the rejection of its `next()`.
+ *
+ * @param {any} error
+ */
+function rootCause(error) {
+  return KeelError.isInstance(error) && error.code === "TOOL_ERROR" && error.cause !== undefined ? error.cause : error;
+}
