@@ -120,11 +120,15 @@ fn read_call(
     let tool_name = part.tool_name.map(|text| text.0).unwrap_or_default();
     let (arguments, input) = read_arguments(part.input.map(|text| text.0).unwrap_or_default());
     // Two calls of one message with the same id could not be told apart by the provider either.
-    let pair_id = if given.is_empty() || !pair_ids.insert(given.clone()) {
+    let mut pair_id = if given.is_empty() || pair_ids.contains(&given) {
         our_id.clone()
     } else {
         given.clone()
     };
+    while !pair_ids.insert(pair_id.clone()) {
+        // A provider that uses our own spelling.
+        pair_id.push('_');
+    }
     let message_part = to_raw_value(&CallPart {
         kind: "tool-call",
         tool_call_id: &pair_id,
