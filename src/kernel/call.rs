@@ -42,6 +42,7 @@ pub struct Call {
 pub struct AdmittedCall {
     call: Rc<Call>,
     exclusive: bool,
+    release: Release,
 }
 
 pub fn info(id: &CallId, tool_id: Rc<str>) -> CallInfo {
@@ -79,7 +80,7 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     let key = turn.port.next_call_key();
     let prepared = arguments::prepare(turn, tool_index, key, &requested.arguments).await?;
     let release = Release {
-        turn,
+        turn: Rc::clone(turn),
         key,
         needed: spec.prepares,
     };
@@ -88,7 +89,6 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     }
     turn.tool_uses.borrow_mut()[tool_index] += 1;
     slot.keep();
-    release.keep();
     let call = Call {
         key,
         turn: Rc::clone(turn),
@@ -102,6 +102,7 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     Ok(AdmittedCall {
         call: Rc::new(call),
         exclusive: prepared.exclusive.unwrap_or(spec.concurrency == Concurrency::Exclusive),
+        release,
     })
 }
 
@@ -141,6 +142,7 @@ impl AdmittedCall {
     /// A failed child whose connection says that it fails its caller.
     pub async fn run(self) -> Result<Output, Failure> {
         let span = tracing::debug_span!("call", id = %self.call.id, tool = %self.call.tool().id);
+        self.release.keep();
         let started = StartedCall::new(self.call);
         async { perform(&started).await }.instrument(span).await
     }
@@ -392,20 +394,20 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// What the host keeps for a prepared call; forgotten when the call is refused.
-struct Release<'a> {
-    turn: &'a Turn,
+/// What the host keeps for a prepared call; forgotten when the call is refused or never begins.
+struct Release {
+    turn: Rc<Turn>,
     key: CallKey,
     needed: bool,
 }
 
-impl Release<'_> {
+impl Release {
     fn keep(mut self) {
         self.needed = false;
     }
 }
 
-impl Drop for Release<'_> {
+impl Drop for Release {
     fn drop(&mut self) {
         if self.needed {
             self.turn.port.say(&Command::Release { key: self.key });

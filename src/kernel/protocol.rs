@@ -98,7 +98,7 @@ pub enum Command<'a> {
         /// Absent when the host has prepared them.
         args: Option<&'a RawValue>,
     },
-    /// Forget what `prepare` kept: the call was refused, or its child turn is over.
+    /// Forget what `prepare` kept: the call was refused or never begins, or its child turn is over.
     Release { key: CallKey },
     /// Nobody waits for this answer any longer: abort its signal, ignore what still comes.
     Cancel {
