@@ -148,6 +148,14 @@ impl TreeMeter {
         }
     }
 
+    /// A ceiling of its own inside the one around it, or that one alone.
+    pub fn within(ceilings: Option<TreeCeilings>, outer: Option<Rc<Self>>) -> Option<Rc<Self>> {
+        match ceilings {
+            Some(ceilings) => Some(Rc::new(Self::new(ceilings, outer))),
+            None => outer,
+        }
+    }
+
     /// Takes a step from this ceiling and all around it, or from none.
     ///
     /// # Errors

@@ -83,12 +83,21 @@ impl Limits {
         }
     }
 
+    /// What a root turn gets. What binds the whole tree is the run's or the keel's; its agent may only lower it.
+    pub fn root(run: &Self, agent: &Self, keel: &Self) -> Self {
+        Self {
+            max_depth: lower(Some(run.over(keel).max_depth()), agent.max_depth),
+            tree: run.tree.or(keel.tree),
+            ..run.over(agent).over(keel)
+        }
+    }
+
     /// What a child turn gets: `own` (its connection's options over its agent's) over the `keel`'s, and for what binds
     /// the whole tree never more than this turn's.
     pub fn child(&self, own: &Self, keel: &Self) -> Self {
         let wanted = own.over(keel);
         Self {
-            max_depth: lower(self.max_depth, own.max_depth),
+            max_depth: lower(Some(self.max_depth()), own.max_depth),
             tree: own.tree,
             ..wanted
         }

@@ -48,6 +48,7 @@ use crate::kernel::access::Access;
 use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::contract::Contract;
 use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::limits::Limits;
 use crate::kernel::port::Port;
 use crate::kernel::protocol::{Command, Input, KeelOptions, Start, StoppedBefore};
 use crate::kernel::record::ClosedTurn;
@@ -185,7 +186,7 @@ impl Kernel {
     fn open_root(&self, program: Rc<Program>, start: Start) -> Rc<Turn> {
         let agent = &program.agents[0];
         let budget = start.budget.over(&agent.budget);
-        let limits = start.limits.over(&agent.limits).over(&self.port.options.limits);
+        let limits = Limits::root(&start.limits, &agent.limits, &self.port.options.limits);
         let scopes: BTreeSet<String> = start.scopes.into_iter().collect();
         Turn::new(Opening {
             port: Rc::clone(&self.port),
@@ -198,7 +199,7 @@ impl Kernel {
             messages: start.messages,
             deadline: budget.time_ms.map(|ms| self.port.now().after_ms(ms)),
             ceiling: Ceiling::Own,
-            tree_meter: limits.tree.map(|ceilings| Rc::new(TreeMeter::new(ceilings, None))),
+            tree_meter: TreeMeter::within(agent.limits.tree, TreeMeter::within(limits.tree, None)),
             access: Access::root(start.authenticated, scopes, &agent.grants),
             contract: start.contract.as_ref().map(|contract| Contract::new(contract, agent)),
             budget,
