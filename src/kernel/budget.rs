@@ -93,6 +93,10 @@ impl Meter {
         reserve(&self.steps, budget.steps_max())
     }
 
+    pub fn release_step(&self) {
+        self.steps.set(self.steps.get().saturating_sub(1));
+    }
+
     /// Takes one model-issued call from the pool that nested calls share.
     pub fn reserve_tool_call(&self, budget: &Budget) -> bool {
         let left_for_issued = budget.tool_calls_max().saturating_sub(self.nested_calls.get());
