@@ -92,7 +92,7 @@ impl Kernel {
     pub fn input(&self, input: Input, now: Moment) {
         self.arrive(now);
         match input {
-            Input::Tick => {}
+            Input::Tick => self.port.timers.borrow_mut().disarm(),
             Input::Delta {
                 id,
                 turn_id,
@@ -173,6 +173,9 @@ impl Kernel {
 
     fn drain(&self) {
         self.run_ready();
+        if self.port.turns.borrow().is_empty() {
+            self.port.timers.borrow_mut().disarm();
+        }
         let wake = self.port.timers.borrow_mut().to_announce();
         if let Some(at) = wake {
             self.port.say(&Command::Wake { at: at.as_ms() });
