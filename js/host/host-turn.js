@@ -1,12 +1,15 @@
 /**
  * What the host keeps of a live turn: the messages and tools that its model is sent, and what its callbacks are told.
- *
- * @import { Run } from "./run.js"
- * @import { AgentProgram } from "./program.js"
  */
+
+import { frozenItems } from "../model/growing-list.js";
+
+/** @import { Run } from "./run.js" */
+/** @import { AgentProgram } from "./program.js" */
+
 export class HostTurn {
-  /** @type {any[]} frozen messages, only ever appended to */
-  messages = [];
+  /** Only ever appended to, by `append`. */
+  messages = frozenItems();
 
   /**
    * @param {any} opened the kernel's `open` command
@@ -26,6 +29,15 @@ export class HostTurn {
       submit: Object.freeze(submit),
       nothing: NO_TOOLS,
     };
+  }
+
+  /**
+   * Messages are handed to models, which may keep them: nobody changes what the transcript says.
+   *
+   * @param {any[]} messages
+   */
+  append(messages) {
+    for (const message of messages) this.messages.push(freezeDeep(message));
   }
 
   /** What every callback of the turn is told (the API's `TurnContext`, without its signal). */
@@ -58,3 +70,14 @@ export class HostTurn {
 
 /** @type {readonly any[]} */
 const NO_TOOLS = Object.freeze([]);
+
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+function freezeDeep(value) {
+  if (typeof value !== "object" || value === null) return value;
+  for (const child of Array.isArray(value) ? value : Object.values(value)) freezeDeep(child);
+  return Object.freeze(value);
+}

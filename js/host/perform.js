@@ -28,7 +28,7 @@ export const perform = {
 
   settled(host, { turnId, append, result }) {
     const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
-    for (const message of append) turn.messages.push(freezeDeep(message));
+    turn.append(append);
     host.turns.delete(turnId);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
@@ -54,7 +54,7 @@ export const perform = {
 
   model(host, command) {
     const turn = turnOf(host, command);
-    for (const message of command.append) turn.messages.push(freezeDeep(message));
+    turn.append(command.append);
     const effect = expect(host, turn, command);
     turn.run.enter(runModel, host, turn, command, effect);
   },
@@ -291,17 +291,4 @@ function turnOf(host, command) {
 function checkText(text, what) {
   if (typeof text === "string") return text;
   throw new KeelError("INSTRUCTIONS_FAILED", `${what}: expected a text, found ${text === null ? "null" : typeof text}`);
-}
-
-/**
- * Messages are handed to models, which may keep them: nobody changes what the transcript says.
- *
- * @template T
- * @param {T} value
- * @returns {T}
- */
-function freezeDeep(value) {
-  if (typeof value !== "object" || value === null) return value;
-  for (const child of Object.values(value)) freezeDeep(child);
-  return Object.freeze(value);
 }

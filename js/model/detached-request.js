@@ -3,7 +3,7 @@
  * as their turn and are sent with every step, so they are copied once and frozen; settings are small and copied per call.
  */
 
-import { convertGrowing } from "./growing-list.js";
+import { convertGrowing, hasFrozenItems } from "./growing-list.js";
 
 /**
  * The request as our own kind of model gets it.
@@ -11,9 +11,11 @@ import { convertGrowing } from "./growing-list.js";
  * @param {any} request
  */
 export function detachedRequest(request) {
-  const { messages, tools, ...settings } = request;
-  const copy = { ...detached(settings), messages: frozenMessages(messages) };
-  if (tools !== undefined) copy.tools = detachedTools(tools);
+  const { messages, tools } = request;
+  const copy = detached({ ...request, messages: undefined, tools: undefined });
+  copy.messages = hasFrozenItems(messages) ? messages.slice() : frozenMessages(messages);
+  if (tools === undefined) delete copy.tools;
+  else copy.tools = detachedTools(tools);
   return copy;
 }
 
