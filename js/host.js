@@ -7,6 +7,7 @@
  */
 
 import { native } from "./binding.js";
+import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
 import { perform } from "./host/perform.js";
 
@@ -48,6 +49,8 @@ export class Host {
   /** @type {any[]} */
   #commands = [];
   #next = 0;
+  /** When the newest input came, in real time: what is performed next follows from it. */
+  #arrivedAt = 0;
   #performing = false;
   #yielding = false;
   #sliceBegan = 0;
@@ -146,7 +149,9 @@ export class Host {
 
   #now() {
     this.clock.noteInput?.();
-    return this.clock.now();
+    const now = this.clock.now();
+    this.#arrivedAt = this.clock === systemClock ? now : performance.now();
+    return now;
   }
 
   /** @param {() => string | null} input */
@@ -181,7 +186,8 @@ export class Host {
 
   /** Instant models run in microtasks alone; without a pause no timer, signal or other work would ever get its turn. */
   #sliceIsOver() {
-    const now = performance.now();
+    const now = this.#arrivedAt;
+        this.#arrivedAt = performance.now();
     if (this.#sliceBegan === 0) {
       this.#sliceBegan = now;
       setImmediate(() => {
