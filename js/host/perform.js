@@ -8,6 +8,7 @@ import { callModel, describeModelError, modelId } from "../model.js";
 import { EffectSignal } from "./effect-signal.js";
 import { HostCall } from "./host-call.js";
 import { HostTurn } from "./host-turn.js";
+import { ModelOptions } from "./model-options.js";
 import { thrown, resultAnswer, thrownAnswer } from "./tool-answer.js";
 import { ToolContext } from "./tool-context.js";
 import { resultOf } from "../result.js";
@@ -137,7 +138,8 @@ async function runModel(host, turn, command, effect) {
   const { model } = turn.agent.definition;
   let text;
   try {
-    const options = { stream: command.stream, clock: host.clock, turnId: turn.turnId, get signal() { return effect.signal; } };
+    /** @type {any} */
+    const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
     const reply = await callModel(model, turn.request(command.offer), options, (delta) => {
       if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
