@@ -9,12 +9,12 @@
 import { native } from "./binding.js";
 import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
+import { BusyMap } from "./host/busy-map.js";
 import { perform } from "./host/perform.js";
 
 /** @import { Clock } from "./clock.js" */
 /** @import { Run } from "./host/run.js" */
 /** @import { HostTurn } from "./host/host-turn.js" */
-/** @import { HostCall } from "./host/host-call.js" */
 /** @import { EffectSignal } from "./host/effect-signal.js" */
 
 /** How long commands are performed before timers, signals and other work get their turn (D-36). */
@@ -30,14 +30,11 @@ export class Host {
   /** @type {Map<string, HostTurn>} live turns */
   turns = new Map();
 
-  /** @type {Map<number, HostCall>} live calls whose body runs */
-  calls = new Map();
+  /** @type {BusyMap<unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
+  prepared = new BusyMap();
 
-  /** @type {Map<number, unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
-  prepared = new Map();
-
-  /** @type {Map<number, EffectSignal>} commands that are not answered yet */
-  effects = new Map();
+  /** @type {BusyMap<EffectSignal>} commands that are not answered yet */
+  effects = new BusyMap();
 
   /** @type {Clock} */
   clock;
@@ -49,11 +46,11 @@ export class Host {
   /** @type {any[]} */
   #commands = [];
   #next = 0;
-  /** When the newest input came, in real time: what is performed next follows from it. */
-  #arrivedAt = 0;
   #performing = false;
   #yielding = false;
   #sliceBegan = 0;
+  /** When the newest input came, in real time: what is performed next follows from it. */
+  #arrivedAt = 0;
   /** @type {(() => void) | undefined} */
   #cancelTimer;
   #timerAt = Infinity;
@@ -187,10 +184,10 @@ export class Host {
   /** Instant models run in microtasks alone; without a pause no timer, signal or other work would ever get its turn. */
   #sliceIsOver() {
     const now = this.#arrivedAt;
-        this.#arrivedAt = performance.now();
     if (this.#sliceBegan === 0) {
       this.#sliceBegan = now;
       setImmediate(() => {
+        this.#arrivedAt = performance.now();
         this.#sliceBegan = 0;
         this.#yielding = false;
         this.#perform();

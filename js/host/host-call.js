@@ -30,7 +30,6 @@ export class HostCall {
   /** The body has settled. */
   settle() {
     this.#over ??= { code: "TOOL_FAILED", message: `tool call '${this.callId}' of '${this.tool.id}' already settled` };
-    this.host.calls.delete(this.key);
   }
 
   /**
@@ -40,7 +39,6 @@ export class HostCall {
    */
   cutOff({ code, message }) {
     this.#over ??= { code, message: `tool call '${this.callId}' of '${this.tool.id}' was cut off: ${message}` };
-    this.host.calls.delete(this.key);
   }
 
   /** @returns {KeelError | undefined} why the context can no longer be used */

@@ -65,7 +65,6 @@ export const perform = {
     const effect = expect(host, turn, command);
     const call = new HostCall(host, turn, command, effect);
     effect.call = call;
-    host.calls.set(call.key, call);
     const isPrepared = host.prepared.has(call.key);
     const input = isPrepared ? host.prepared.get(call.key) : command.args;
     if (isPrepared) host.prepared.delete(call.key);
