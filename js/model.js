@@ -50,7 +50,7 @@ export function modelId(model) {
  * @param {OnDelta} [onDelta] called for each delta, in order, when `options.stream` is set
  * @returns {Promise<import("./model/reply.js").NormalisedReply>}
  */
-export async function callModel(model, request, options, onDelta) {
+export function callModel(model, request, options, onDelta) {
   const call = isLanguageModel(model) ? callLanguageModel : callOwnModel;
   return call(model, request, options, options.stream ? onDelta : undefined);
 }
