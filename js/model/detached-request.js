@@ -11,11 +11,12 @@ import { convertGrowing, hasFrozenItems } from "./growing-list.js";
  * @param {any} request
  */
 export function detachedRequest(request) {
-  const { messages, tools } = request;
-  const copy = detached({ ...request, messages: undefined, tools: undefined });
-  copy.messages = hasFrozenItems(messages) ? messages.slice() : frozenMessages(messages);
-  if (tools === undefined) delete copy.tools;
-  else copy.tools = detachedTools(tools);
+  const copy = { ...request };
+  for (const key of Object.keys(copy)) {
+    if (key === "messages") copy[key] = hasFrozenItems(copy[key]) ? copy[key].slice() : frozenMessages(copy[key]);
+    else if (key === "tools" && copy[key] !== undefined) copy[key] = detachedTools(copy[key]);
+    else copy[key] = detached(copy[key]);
+  }
   return copy;
 }
 
