@@ -45,7 +45,7 @@ export function modelId(model) {
  * Asks the model once. Rejects with what the model threw, untouched; `describeModelError` tells what it means.
  *
  * @param {any} model a checked model
- * @param {any} request
+ * @param {any} request its `messages` are a `Transcript` or an array of any messages
  * @param {CallOptions} options
  * @param {OnDelta} [onDelta] called for each delta, in order, when `options.stream` is set
  * @returns {Promise<import("./model/reply.js").NormalisedReply>}

@@ -2,14 +2,13 @@
  * What the host keeps of a live turn: the messages and tools that its model is sent, and what its callbacks are told.
  */
 
-import { frozenItems } from "../model/growing-list.js";
+import { Transcript } from "../model/transcript.js";
 
 /** @import { Run } from "./run.js" */
 /** @import { AgentProgram } from "./program.js" */
 
 export class HostTurn {
-  /** Only ever appended to, by `append`. */
-  messages = frozenItems();
+  transcript = new Transcript();
 
   /**
    * @param {any} opened the kernel's `open` command
@@ -23,21 +22,7 @@ export class HostTurn {
     this.scopes = Object.freeze(opened.scopes);
     this.run = run;
     this.agent = agent;
-    const submit = opened.submit === null ? [] : [agent.emits[opened.submit].offer];
-    this.offers = {
-      all: Object.freeze([...opened.tools.map((/** @type {number} */ index) => agent.tools[index].offer), ...submit]),
-      submit: Object.freeze(submit),
-      nothing: NO_TOOLS,
-    };
-  }
-
-  /**
-   * Messages are handed to models, which may keep them: nobody changes what the transcript says.
-   *
-   * @param {any[]} messages
-   */
-  append(messages) {
-    for (const message of messages) this.messages.push(freezeDeep(message));
+    this.offers = offersOf(agent, opened);
   }
 
   /** What every callback of the turn is told (the API's `TurnContext`, without its signal). */
@@ -61,32 +46,30 @@ export class HostTurn {
    */
   request(offer) {
     const tools = this.offers[offer];
-    const request = { ...this.agent.definition.modelOptions, messages: this.messages, tools };
+    const request = { ...this.agent.definition.modelOptions, messages: this.transcript, tools };
     if (offer === "submit") request.toolChoice = { type: "tool", toolName: tools[0].name };
     if (tools.length === 0) delete request.toolChoice;
     return request;
   }
 }
 
+/**
+ * What a turn's model may be offered. Most turns of an agent are offered the same, so it is made once.
+ *
+ * @param {AgentProgram} agent
+ * @param {{ tools: number[], submit: number | null }} opened
+ */
+function offersOf(agent, { tools, submit }) {
+  const key = `${tools.join()} ${submit}`;
+  let offers = agent.offers.get(key);
+  if (offers === undefined) {
+    const delivering = submit === null ? [] : [agent.emits[submit]?.offer];
+    const all = [...tools.map((index) => agent.tools[index]?.offer), ...delivering];
+    offers = { all: Object.freeze(all), submit: Object.freeze(delivering), nothing: NO_TOOLS };
+    agent.offers.set(key, offers);
+  }
+  return offers;
+}
+
 /** @type {readonly any[]} */
 const NO_TOOLS = Object.freeze([]);
-
-/**
- * @template {object} T
- * @param {T} value
- * @returns {T}
- */
-function freezeDeep(value) {
-  // Every message passes here: loops over keys are the fastest way to look at all of it.
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) freezeWithin(value[index]);
-  } else {
-    for (const key of Object.keys(value)) freezeWithin(/** @type {any} */ (value)[key]);
-  }
-  return Object.freeze(value);
-}
-
-/** @param {unknown} child */
-function freezeWithin(child) {
-  if (typeof child === "object" && child !== null) freezeDeep(child);
-}

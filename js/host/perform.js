@@ -29,7 +29,7 @@ export const perform = {
 
   settled(host, { turnId, append, result }) {
     const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
-    turn.append(append);
+    turn.transcript.append(append);
     host.turns.delete(turnId);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
@@ -55,7 +55,7 @@ export const perform = {
 
   model(host, command) {
     const turn = turnOf(host, command);
-    turn.append(command.append);
+    turn.transcript.append(command.append);
     const effect = expect(host, turn, command);
     turn.run.enter(runModel, host, turn, command, effect);
   },

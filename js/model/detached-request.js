@@ -3,7 +3,8 @@
  * as their turn and are sent with every step, so they are copied once and frozen; settings are small and copied per call.
  */
 
-import { convertGrowing, hasFrozenItems } from "./growing-list.js";
+import { convertGrowing } from "./growing-list.js";
+import { Transcript } from "./transcript.js";
 
 /**
  * The request as our own kind of model gets it.
@@ -13,11 +14,16 @@ import { convertGrowing, hasFrozenItems } from "./growing-list.js";
 export function detachedRequest(request) {
   const copy = { ...request };
   for (const key of Object.keys(copy)) {
-    if (key === "messages") copy[key] = hasFrozenItems(copy[key]) ? copy[key].slice() : frozenMessages(copy[key]);
+    if (key === "messages") copy[key] = detachedMessages(copy[key]);
     else if (key === "tools" && copy[key] !== undefined) copy[key] = detachedTools(copy[key]);
     else copy[key] = detached(copy[key]);
   }
   return copy;
+}
+
+/** @param {Transcript | any[]} given */
+function detachedMessages(given) {
+  return given instanceof Transcript ? given.messages.slice() : frozenMessages(given);
 }
 
 /** @param {any[]} tools */

@@ -11,26 +11,6 @@
  * @property {any} last the newest of them
  */
 
-/** Lists whose items are frozen all the way down. */
-const vouched = new WeakSet();
-
-/**
- * A list whose owner vouches for it: it is only appended to, by frozen items that hold nothing but frozen ones.
- *
- * @returns {any[]}
- */
-export function frozenItems() {
-  /** @type {any[]} */
-  const list = [];
-  vouched.add(list);
-  return list;
-}
-
-/** @param {readonly any[]} items */
-export function hasFrozenItems(items) {
-  return vouched.has(items);
-}
-
 /**
  * @template T
  * @param {(item: any) => T | undefined} convert undefined leaves an item out
