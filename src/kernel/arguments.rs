@@ -26,7 +26,7 @@ pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, key: CallKey, given: &A
     let spec = &turn.agent().tools[tool_index];
     let tool = &spec.id;
     let arguments: Rc<RawValue> = match given {
-        Arguments::Json(json) => checked(turn, tool_index, json)?.into(),
+        Arguments::Json(json) => checked(turn, tool_index, json)?,
         Arguments::Broken { message } => {
             return Err(Refusal::BrokenArguments {
                 tool: tool.to_string(),
@@ -61,11 +61,11 @@ pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, key: CallKey, given: &A
 }
 
 /// The arguments as the tool may see them: as they came, or repaired where the policy allows it.
-fn checked(turn: &Turn, tool_index: usize, json: &RawValue) -> Result<Box<RawValue>, Refusal> {
+fn checked(turn: &Turn, tool_index: usize, json: &Rc<RawValue>) -> Result<Rc<RawValue>, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let schema = &turn.program.schemas[spec.schema];
     let Err(invalid) = schema.validate_text(json.get()) else {
-        return Ok(json.to_owned());
+        return Ok(Rc::clone(json));
     };
     let repairs = turn.limits.invalid_args == Some(InvalidArgs::NormalizeThenReturnToolError);
     let repaired = if repairs {
@@ -78,7 +78,7 @@ fn checked(turn: &Turn, tool_index: usize, json: &RawValue) -> Result<Box<RawVal
     };
     // A repair may bring to light what is really wrong.
     match schema.validate_text(&repaired) {
-        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON")),
+        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON").into()),
         Err(invalid) => Err(refusal(&spec.id, invalid)),
     }
 }

@@ -1,6 +1,8 @@
 //! Everything that crosses the boundary, as JSON text. Commands go out, each that has an `id` is answered once; answers
 //! and inputs come in. Payloads travel as raw JSON, byte for byte (D-25).
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -152,7 +154,7 @@ pub enum ModelAnswer {
 pub struct ModelReply {
     /// Content parts in the AI SDK's shape, each as it is; a tool call's `input` is JSON text.
     pub content: Vec<Box<RawValue>>,
-    pub finish_reason: String,
+    pub finish_reason: Rc<str>,
     pub usage: Usage,
 }
 

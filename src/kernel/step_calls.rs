@@ -64,9 +64,16 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
 /// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
 async fn perform(
     turn: &Rc<Turn>,
-    admitted: Vec<(usize, AdmittedCall)>,
+    mut admitted: Vec<(usize, AdmittedCall)>,
     outputs: &mut [Option<Output>],
 ) -> Result<(), Failure> {
+    // Most steps bring one call, which needs nobody to wait for several.
+    if admitted.len() == 1
+        && let Some((index, call)) = admitted.pop()
+    {
+        outputs[index] = Some(call.run().await?);
+        return Ok(());
+    }
     let sequential = turn.limits.tool_execution == Some(ToolExecution::Sequential);
     let (in_order, together): (Vec<_>, Vec<_>) = admitted
         .into_iter()
