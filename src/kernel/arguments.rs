@@ -18,6 +18,7 @@ pub struct Prepared {
     pub arguments: Rc<RawValue>,
     /// What a `concurrency` function said of these arguments.
     pub exclusive: Option<bool>,
+    pub release: Release,
 }
 
 /// # Errors
@@ -33,13 +34,22 @@ pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, key: CallKey, given: &A
                 message: message.clone(),
             });
         }
+        Arguments::TooDeep => return Err(Refusal::TooDeep { tool: tool.to_string() }),
+    };
+    let mut release = Release {
+        turn: Rc::clone(turn),
+        key,
+        needed: false,
     };
     if !spec.prepares {
         return Ok(Prepared {
             arguments,
             exclusive: None,
+            release,
         });
     }
+    // From here on: an answer that comes too late has made the host keep something, too.
+    release.needed = true;
     let command = |id| Command::Prepare {
         id,
         turn_id: turn.id(),
@@ -47,17 +57,22 @@ pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, key: CallKey, given: &A
         tool: tool_index,
         args: &arguments,
     };
-    match turn.port.ask(turn, command).read().await {
-        PrepareAnswer::Ok { exclusive } => Ok(Prepared { arguments, exclusive }),
-        PrepareAnswer::Invalid(issues) => Err(Refusal::InvalidArguments {
-            tool: tool.to_string(),
-            issues,
-        }),
-        PrepareAnswer::Thrown(thrown) => Err(Refusal::InvalidArguments {
-            tool: tool.to_string(),
-            issues: Issues::whole(&thrown.message.0),
-        }),
-    }
+    let issues = match turn.port.ask(turn, command).read().await {
+        PrepareAnswer::Ok { exclusive } => {
+            return Ok(Prepared {
+                arguments,
+                exclusive,
+                release,
+            });
+        }
+        PrepareAnswer::Invalid(issues) => issues,
+        PrepareAnswer::Thrown(thrown) => Issues::whole(&thrown.message.0),
+    };
+    release.keep();
+    Err(Refusal::InvalidArguments {
+        tool: tool.to_string(),
+        issues,
+    })
 }
 
 /// The arguments as the tool may see them: as they came, or repaired where the policy allows it.
@@ -78,7 +93,9 @@ fn checked(turn: &Turn, tool_index: usize, json: &Rc<RawValue>) -> Result<Rc<Raw
     };
     // A repair may bring to light what is really wrong.
     match schema.validate_text(&repaired) {
-        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON").into()),
+        Ok(()) => Ok(RawValue::from_string(repaired)
+            .expect("what was validated is JSON")
+            .into()),
         Err(invalid) => Err(refusal(&spec.id, invalid)),
     }
 }
@@ -89,5 +106,27 @@ fn refusal(tool: &str, invalid: Invalid) -> Refusal {
         Invalid::NotJson { message } => Refusal::BrokenArguments { tool, message },
         Invalid::TooDeep => Refusal::TooDeep { tool },
         Invalid::Issues(issues) => Refusal::InvalidArguments { tool, issues },
+    }
+}
+
+/// What the host keeps for a prepared call; forgotten when the call is refused or never begins.
+pub struct Release {
+    turn: Rc<Turn>,
+    key: CallKey,
+    needed: bool,
+}
+
+impl Release {
+    /// Nothing is kept, or the call begins and takes it.
+    pub fn keep(mut self) {
+        self.needed = false;
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if self.needed {
+            self.turn.port.say(&Command::Release { key: self.key });
+        }
     }
 }

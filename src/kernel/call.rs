@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tracing::Instrument;
 
 use crate::kernel::access::Verdict;
-use crate::kernel::arguments;
+use crate::kernel::arguments::{self, Release};
 use crate::kernel::budget::TreeLimit;
 use crate::kernel::delegation;
 use crate::kernel::event::{CallInfo, ErrorInfo, EventBody, LimitName};
@@ -19,9 +19,10 @@ use crate::kernel::port;
 use crate::kernel::protocol::{Answer, CallAnswer, CallResult, Command, Offer, Thrown};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::RequestedCall;
+use crate::kernel::schema;
 use crate::kernel::spec::{Concurrency, Exposure, ToolSpec, ToolTimeout};
 use crate::kernel::stop::Cut;
-use crate::kernel::text;
+use crate::kernel::text::{self, Text};
 use crate::kernel::time::{Moment, Sleep};
 use crate::kernel::transcript::Output;
 use crate::kernel::turn::Turn;
@@ -79,11 +80,6 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     }
     let key = turn.port.next_call_key();
     let prepared = arguments::prepare(turn, tool_index, key, &requested.arguments).await?;
-    let release = Release {
-        turn: Rc::clone(turn),
-        key,
-        needed: spec.prepares,
-    };
     if !may_use(turn, tool_index).await {
         return Err(Refusal::AccessDenied { tool: tool.to_owned() });
     }
@@ -102,7 +98,7 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     Ok(AdmittedCall {
         call: Rc::new(call),
         exclusive: prepared.exclusive.unwrap_or(spec.concurrency == Concurrency::Exclusive),
-        release,
+        release: prepared.release,
     })
 }
 
@@ -162,6 +158,9 @@ async fn perform(started: &StartedCall) -> Result<Output, Failure> {
     }
     match run_body(call).await {
         Ran::Answered(CallAnswer::Result(result)) => {
+            if let Some(thrown) = too_deep(call.tool(), &result) {
+                return Ok(started.threw(thrown));
+            }
             let metadata = result.metadata.as_ref().map(|metadata| Rc::from(metadata.clone()));
             Ok(started.complete(output_of(result), metadata, false))
         }
@@ -226,6 +225,20 @@ fn timeout_of(call: &Call) -> Option<Timeout> {
     Some(Timeout {
         reported_ms,
         enforced_ms: reported_ms + limits.grace_ms.unwrap_or(0.0),
+    })
+}
+
+/// A result that nobody can walk is the tool's failure, like one that has no JSON form (D-25).
+fn too_deep(tool: &ToolSpec, result: &CallResult) -> Option<Thrown> {
+    let values = [&result.value, &result.metadata];
+    let found = values.into_iter().flatten().any(|value| schema::is_too_deep(value.get()));
+    found.then(|| Thrown {
+        code: Some("VALUE_TOO_DEEP".to_owned()),
+        message: Text(format!(
+            "tool '{}' returned a value nested deeper than {} levels",
+            tool.id,
+            schema::NESTING_MAX
+        )),
     })
 }
 
@@ -390,27 +403,6 @@ impl Drop for Slot<'_> {
         self.turn.meter.release_tool_call();
         if let Some(meter) = &self.turn.tree_meter {
             meter.release_tool_call();
-        }
-    }
-}
-
-/// What the host keeps for a prepared call; forgotten when the call is refused or never begins.
-struct Release {
-    turn: Rc<Turn>,
-    key: CallKey,
-    needed: bool,
-}
-
-impl Release {
-    fn keep(mut self) {
-        self.needed = false;
-    }
-}
-
-impl Drop for Release {
-    fn drop(&mut self) {
-        if self.needed {
-            self.turn.port.say(&Command::Release { key: self.key });
         }
     }
 }
