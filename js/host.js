@@ -7,7 +7,9 @@
  */
 
 import { native } from "./binding.js";
+import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
+import { BusyMap } from "./host/busy-map.js";
 import { perform } from "./host/perform.js";
 import { Tickets } from "./host/tickets.js";
 
@@ -39,12 +41,11 @@ export class Host {
   /** @type {Map<number, unknown>} what bodies threw whose callers are programs, by the command that ran them */
   thrown = new Map();
 
+  /** @type {BusyMap<unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
+  prepared = new BusyMap();
 
-  /** @type {Map<number, unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
-  prepared = new Map();
-
-  /** @type {Map<number, EffectSignal>} commands that are not answered yet */
-  effects = new Map();
+  /** @type {BusyMap<EffectSignal>} commands that are not answered yet */
+  effects = new BusyMap();
 
   /** @type {Clock} */
   clock;
@@ -59,6 +60,8 @@ export class Host {
   #performing = false;
   #yielding = false;
   #sliceBegan = 0;
+  /** When the newest input came, in real time: what is performed next follows from it. */
+  #arrivedAt = 0;
   /** @type {(() => void) | undefined} */
   #cancelTimer;
   #timerAt = Infinity;
@@ -171,7 +174,9 @@ export class Host {
 
   #now() {
     this.clock.noteInput?.();
-    return this.clock.now();
+    const now = this.clock.now();
+    this.#arrivedAt = this.clock === systemClock ? now : performance.now();
+    return now;
   }
 
   /** @param {() => string | null} input */
@@ -206,10 +211,11 @@ export class Host {
 
   /** Instant models run in microtasks alone; without a pause no timer, signal or other work would ever get its turn. */
   #sliceIsOver() {
-    const now = performance.now();
+    const now = this.#arrivedAt;
     if (this.#sliceBegan === 0) {
       this.#sliceBegan = now;
       setImmediate(() => {
+        this.#arrivedAt = performance.now();
         this.#sliceBegan = 0;
         this.#yielding = false;
         this.#perform();

@@ -45,12 +45,12 @@ export function modelId(model) {
  * Asks the model once. Rejects with what the model threw, untouched; `describeModelError` tells what it means.
  *
  * @param {any} model a checked model
- * @param {any} request
+ * @param {any} request its `messages` are a `Transcript` or an array of any messages
  * @param {CallOptions} options
  * @param {OnDelta} [onDelta] called for each delta, in order, when `options.stream` is set
  * @returns {Promise<import("./model/reply.js").NormalisedReply>}
  */
-export async function callModel(model, request, options, onDelta) {
+export function callModel(model, request, options, onDelta) {
   const call = isLanguageModel(model) ? callLanguageModel : callOwnModel;
   return call(model, request, options, options.stream ? onDelta : undefined);
 }

@@ -40,7 +40,7 @@ export function resultOf(result, turn, host) {
   const { outcome, record } = result;
   if (outcome.status === "stopped") outcome.reason = run.stopOf(run.turnId)?.reason;
   if (outcome.status === "failed") restoreModelError(outcome.cause, run.modelErrors);
-  record.transcript = Object.freeze(outcome.status === "suspended" ? [...turn.messages] : turn.messages);
+  record.transcript = Object.freeze(outcome.status === "suspended" ? [...turn.transcript.messages] : turn.transcript.messages);
   result.record = redactRecord(record, host.options.capture);
   return new TurnResult(result);
 }

@@ -29,15 +29,14 @@ export function turnOf(host, command) {
 }
 
 /**
- * Enters the context of the `callTool()` or `next()` that the command works for, else that of its turn (D-37).
+ * The async context of the `callTool()` or `next()` that the command works for, else that of its turn (D-37).
  *
  * @param {Host} host
  * @param {any} command
- * @returns {<A extends any[]>(callback: (...args: A) => unknown, ...args: A) => unknown}
  */
-export function contextOf(host, command) {
+export function scopeOf(host, command) {
   const ticket = command.ticket == null ? undefined : host.tickets.get(command.ticket);
-  return ticket?.enter ?? turnOf(host, command).enter;
+  return ticket?.scope ?? turnOf(host, command).scope;
 }
 
 /**
@@ -60,7 +59,7 @@ export function ask(host, command, callback) {
  */
 export function askPlainly(host, command, callback) {
   const effect = expect(host, command);
-  contextOf(host, command)(async () => {
+  scopeOf(host, command).runInAsyncScope(async () => {
     let text;
     try {
       text = JSON.stringify(await callback(effect));

@@ -3,7 +3,7 @@
  * no promise, a promise that never settles) ends in one answer or in none.
  */
 
-import { contextOf, expect, turnOf } from "./answering.js";
+import { scopeOf, expect, turnOf } from "./answering.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
 import { resultAnswer, thrownAnswer } from "./tool-answer.js";
@@ -38,7 +38,7 @@ export const callCommands = {
     const { key, args, keep } = command;
     const input = args === null ? host.prepared.get(key) : args;
     if (!keep) host.prepared.delete(key);
-    contextOf(host, command)(runTool, host, call, input);
+    scopeOf(host, command).runInAsyncScope(runTool, undefined, host, call, input);
   },
 
   resolve(host, command) {
@@ -57,7 +57,8 @@ export const callCommands = {
  * @param {(value: unknown) => string} accept
  */
 function check(host, command, schema, given, accept) {
-  contextOf(host, command)(validate, schema, given, accept, (/** @type {string} */ text) => host.answer(command.id, text));
+  const answer = (/** @type {string} */ text) => host.answer(command.id, text);
+  scopeOf(host, command).runInAsyncScope(validate, undefined, schema, given, accept, answer);
 }
 
 /**

@@ -1,14 +1,16 @@
 /**
  * What the host keeps of a live turn: the messages and tools that its model is sent, and what its callbacks are told.
- *
- * @import { Run } from "./run.js"
- *@import { AgentProgram } from "./program.js"
- * @import { EffectSignal } from "./effect-signal.js"
-
  */
+
+import { Transcript } from "../model/transcript.js";
+
+/** @import { Run } from "./run.js" */
+/** @import { AgentProgram } from "./program.js" */
+/** @import { EffectSignal } from "./effect-signal.js" */
+/** @import { AsyncResource } from "node:async_hooks" */
+
 export class HostTurn {
-  /** @type {any[]} frozen messages, only ever appended to */
-  messages = [];
+  transcript = new Transcript();
 
   /** @type {any} what `beforeModel` hooks made of the next request */
   nextRequest;
@@ -16,33 +18,26 @@ export class HostTurn {
   /** @type {any} the model's last reply */
   reply;
 
-
   /**
    * @param {any} opened the kernel's `open` command
    * @param {Run} run
    * @param {AgentProgram} agent
-   * @param {any} enter runs a callback in the async context that the turn belongs to
+   * @param {AsyncResource} scope the async context that the turn belongs to
    * @param {any} keelOptions
    */
-  constructor(opened, run, agent, enter, keelOptions) {
+  constructor(opened, run, agent, scope, keelOptions) {
     this.turnId = opened.turnId;
     this.parentTurnId = opened.parentTurnId ?? undefined;
     this.attempt = opened.attempt;
     this.scopes = Object.freeze(opened.scopes);
     this.run = run;
     this.agent = agent;
-    this.enter = enter;
+    this.scope = scope;
     this.workspace = keelOptions.workspace;
     /** Outermost first. */
     this.middleware = [...keelOptions.middleware, ...run.middleware, ...agent.definition.middleware];
     this.wraps = this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
-
-    const submit = opened.submit === null ? [] : [agent.emits[opened.submit].offer];
-    this.offers = {
-      all: Object.freeze([...opened.tools.map((/** @type {number} */ index) => agent.tools[index].offer), ...submit]),
-      submit: Object.freeze(submit),
-      nothing: NO_TOOLS,
-    };
+    this.offers = offersOf(agent, opened);
   }
 
   /** What every callback of the turn is told (the API's `TurnContext`, without its signal). */
@@ -79,11 +74,6 @@ export class HostTurn {
     return this.middleware.filter((layer) => layer[hook] !== undefined);
   }
 
-  /** @param {any[]} messages new ones; models may keep them, so nobody can change what the transcript says */
-  append(messages) {
-    for (const message of messages) this.messages.push(freezeDeep(message));
-  }
-
   /**
    * The request that middleware has left, else the plain one.
    *
@@ -102,23 +92,30 @@ export class HostTurn {
    */
   request(offer) {
     const tools = this.offers[offer];
-    const request = { ...this.agent.definition.modelOptions, messages: this.messages, tools };
+    const request = { ...this.agent.definition.modelOptions, messages: this.transcript, tools };
     if (offer === "submit") request.toolChoice = { type: "tool", toolName: tools[0].name };
     if (tools.length === 0) delete request.toolChoice;
     return request;
   }
 }
 
+/**
+ * What a turn's model may be offered. Most turns of an agent are offered the same, so it is made once.
+ *
+ * @param {AgentProgram} agent
+ * @param {{ tools: number[], submit: number | null }} opened
+ */
+function offersOf(agent, { tools, submit }) {
+  const key = `${tools.join()} ${submit}`;
+  let offers = agent.offers.get(key);
+  if (offers === undefined) {
+    const delivering = submit === null ? [] : [agent.emits[submit]?.offer];
+    const all = [...tools.map((index) => agent.tools[index]?.offer), ...delivering];
+    offers = { all: Object.freeze(all), submit: Object.freeze(delivering), nothing: NO_TOOLS };
+    agent.offers.set(key, offers);
+  }
+  return offers;
+}
+
 /** @type {readonly any[]} */
 const NO_TOOLS = Object.freeze([]);
-
-/**
- * @template T
- * @param {T} value
- * @returns {T}
- */
-function freezeDeep(value) {
-  if (typeof value !== "object" || value === null) return value;
-  for (const child of Object.values(value)) freezeDeep(child);
-  return Object.freeze(value);
-}

@@ -6,6 +6,7 @@ import { KeelError } from "../error.js";
 import { callModel, describeModelError, modelId } from "../model.js";
 import { ask, expect, turnOf } from "./answering.js";
 import { tellError } from "./hook-commands.js";
+import { ModelOptions } from "./model-options.js";
 
 /** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
@@ -15,9 +16,9 @@ import { tellError } from "./hook-commands.js";
 export const modelCommands = {
   model(host, command) {
     const turn = turnOf(host, command);
-    turn.append(command.append);
+    turn.transcript.append(command.append);
     const effect = expect(host, command);
-    turn.enter(runModel, host, turn, command, effect);
+    turn.scope.runInAsyncScope(runModel, undefined, host, turn, command, effect);
   },
 
   instructions(host, command) {
@@ -55,7 +56,8 @@ async function runModel(host, turn, command, effect) {
   const { model } = turn.agent.definition;
   let text;
   try {
-    const options = { stream: command.stream, clock: host.clock, turnId: turn.turnId, get signal() { return effect.signal; } };
+    /** @type {any} */
+    const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
     const reply = await callModel(model, turn.takeRequest(command.offer), options, (delta) => {
       if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });

@@ -15,6 +15,7 @@ import { offeredInput } from "../tool.js";
  * @property {any} definition
  * @property {{ definition: any, offer: any }[]} tools
  * @property {{ definition: any, offer: any }[]} emits `offer` is the part's submit tool
+ * @property {Map<string, { all: readonly any[], submit: readonly any[], nothing: readonly any[] }>} offers made so far
  */
 
 /**
@@ -85,6 +86,7 @@ function spendsMoney(agent) {
 function agentProgram(agent) {
   return {
     definition: agent,
+    offers: new Map(),
     tools: resolveTools(agent).map((tool) => ({
       definition: tool,
       offer: offerOf(tool.id, tool.description, offeredInput(tool).json),

@@ -3,11 +3,11 @@
  * async context in which it was made.
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncResource } from "node:async_hooks";
 
 import { KeelError } from "../error.js";
 
-/** @typedef {{ enter: any, resolve: (value: any) => void, reject: (error: unknown) => void }} Ticket */
+/** @typedef {{ scope: AsyncResource, resolve: (value: any) => void, reject: (error: unknown) => void }} Ticket */
 
 export class Tickets {
   /** @type {Map<number, Ticket>} */
@@ -21,7 +21,7 @@ export class Tickets {
     const number = this.#next;
     this.#next += 1;
     const promise = new Promise((resolve, reject) => {
-      this.#waiting.set(number, { enter: AsyncLocalStorage.snapshot(), resolve, reject });
+      this.#waiting.set(number, { scope: new AsyncResource("keel-native.call"), resolve, reject });
     });
     // A caller may drop what it called.
     promise.catch(() => {});

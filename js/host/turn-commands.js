@@ -13,8 +13,8 @@ export const turnCommands = {
     const parent = host.turns.get(command.parentTurnId);
     const run = parent?.run ?? /** @type {any} */ (host.runs.get(command.rootTurnId));
     // A child's code runs in the context of the call that opened it.
-    const enter = host.tickets.get(command.ticket)?.enter ?? parent?.enter ?? run.enter;
-    host.turns.set(command.turnId, new HostTurn(command, run, run.program.agents[command.agent], enter, host.options));
+    const scope = host.tickets.get(command.ticket)?.scope ?? parent?.scope ?? run.scope;
+    host.turns.set(command.turnId, new HostTurn(command, run, run.program.agents[command.agent], scope, host.options));
   },
 
   close(host, { turnId }) {
@@ -23,7 +23,7 @@ export const turnCommands = {
 
   settled(host, { turnId, append, result }) {
     const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
-    turn.append(append);
+    turn.transcript.append(append);
     host.turns.delete(turnId);
     host.pending.delete(turnId);
     host.release(turn.run);
@@ -32,14 +32,14 @@ export const turnCommands = {
 
   suspended(host, { turnId, append, result }) {
     const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
-    turn.append(append);
+    turn.transcript.append(append);
     host.pending.set(turnId, result.outcome.pending);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
   },
 
   append(host, { turnId, append }) {
-    /** @type {HostTurn} */ (host.turns.get(turnId)).append(append);
+    /** @type {HostTurn} */ (host.turns.get(turnId)).transcript.append(append);
   },
 
   event(host, { event }) {

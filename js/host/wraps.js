@@ -4,7 +4,7 @@
  */
 
 import { KeelError } from "../error.js";
-import { contextOf, expect, turnOf } from "./answering.js";
+import { scopeOf, expect, turnOf } from "./answering.js";
 import { thrownAnswer, wireResult } from "./tool-answer.js";
 
 /** @import { Host } from "../host.js" */
@@ -50,7 +50,7 @@ export function runWraps(host, command) {
     }
   }
 
-  contextOf(host, command)(async () => {
+  scopeOf(host, command).runInAsyncScope(async () => {
     let text;
     try {
       const result = await dispatch(0, call);

@@ -4,6 +4,7 @@
  */
 
 import { convertGrowing } from "./growing-list.js";
+import { Transcript } from "./transcript.js";
 
 /**
  * The request as our own kind of model gets it.
@@ -11,10 +12,18 @@ import { convertGrowing } from "./growing-list.js";
  * @param {any} request
  */
 export function detachedRequest(request) {
-  const { messages, tools, ...settings } = request;
-  const copy = { ...detached(settings), messages: frozenMessages(messages) };
-  if (tools !== undefined) copy.tools = detachedTools(tools);
+  const copy = { ...request };
+  for (const key of Object.keys(copy)) {
+    if (key === "messages") copy[key] = detachedMessages(copy[key]);
+    else if (key === "tools" && copy[key] !== undefined) copy[key] = detachedTools(copy[key]);
+    else copy[key] = detached(copy[key]);
+  }
   return copy;
+}
+
+/** @param {Transcript | any[]} given */
+function detachedMessages(given) {
+  return given instanceof Transcript ? given.messages.slice() : frozenMessages(given);
 }
 
 /** @param {any[]} tools */

@@ -4,18 +4,19 @@ import { KeelError } from "../error.js";
 import { frozenCopy } from "./detached-request.js";
 import { convertGrowing } from "./growing-list.js";
 import { toPromptPart } from "./prompt-part.js";
+import { Transcript } from "./transcript.js";
 
 /** @typedef {"v2" | "v3" | "v4"} SpecificationVersion */
 
 /**
  * A new array of frozen prompt messages; a frozen message is converted once.
  *
- * @param {readonly any[]} messages
+ * @param {Transcript | readonly any[]} messages
  * @param {SpecificationVersion} version
  * @returns {any[]}
  */
 export function toPrompt(messages, version) {
-  return converters[version](messages);
+  return converters[version](messages instanceof Transcript ? messages.messages : messages);
 }
 
 /** @param {SpecificationVersion} version */

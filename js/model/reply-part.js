@@ -48,23 +48,24 @@ export function normaliseToolCall(call, source) {
       `${source}: expected a tool call { toolCallId, toolName, input }, found ${describe(call)}`,
     );
   }
-  return {
+  /** @type {any} */
+  const part = {
     type: "tool-call",
     toolCallId: identifier(call.toolCallId),
     toolName: identifier(call.toolName),
     input: toolInput(call, source),
-    ...(call.providerExecuted === true ? { providerExecuted: true } : {}),
-    ...providerOptions(call),
   };
+  if (call.providerExecuted === true) part.providerExecuted = true;
+  return Object.assign(part, providerOptions(call));
 }
 
 /**
  * @param {any} part
- * @returns {{ providerOptions?: any }}
+ * @returns {{ providerOptions: any } | undefined}
  */
 export function providerOptions(part) {
   const given = part.providerMetadata ?? part.providerOptions;
-  return given === undefined ? {} : { providerOptions: jsonCopy(given) };
+  return given === undefined ? undefined : { providerOptions: jsonCopy(given) };
 }
 
 /**

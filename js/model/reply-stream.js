@@ -2,7 +2,7 @@
 
 import { KeelError } from "../error.js";
 import { isInterrupted } from "./finish-reason.js";
-import { saysSomething, sealReply } from "./reply.js";
+import { sealReply } from "./reply.js";
 import { ReplyAssembly } from "./reply-assembly.js";
 
 /**
@@ -41,7 +41,7 @@ export async function readReplyStream(stream, reading) {
     );
     throw Object.assign(error, { isRetryable: true });
   }
-  return sealReply(assembly.close().filter(saysSomething), finish);
+  return sealReply(assembly.close(), finish);
 }
 
 /**

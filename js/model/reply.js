@@ -21,22 +21,22 @@ import { normaliseUsage } from "./usage.js";
  */
 export function normaliseReply(given, source) {
   const reply = typeof given === "string" ? { text: given } : given;
-  if (reply === null || typeof reply !== "object" || !KNOWN_KEYS.some((key) => reply[key] !== undefined)) {
+  if (reply === null || typeof reply !== "object" || !isReply(reply)) {
     throw new KeelError(
       "MODEL_ERROR",
       `${source}: expected a reply such as { content: "…" }, { text, toolCalls } or an async iterable of deltas, found ${describe(reply)}`,
     );
   }
-  const content = contentParts(reply, source).filter(saysSomething);
-  return sealReply(content, reply);
+  return sealReply(contentParts(reply, source), reply);
 }
 
 /**
- * @param {any[]} content normalised parts
+ * @param {any[]} parts normalised
  * @param {any} end what carries the finish reason and the usage
  * @returns {NormalisedReply}
  */
-export function sealReply(content, end) {
+export function sealReply(parts, end) {
+  const content = parts.filter(saysSomething);
   const hasToolCalls = content.some((part) => part.type === "tool-call");
   return {
     content,
@@ -50,7 +50,7 @@ export function sealReply(content, end) {
  *
  * @param {any} part
  */
-export function saysSomething(part) {
+function saysSomething(part) {
   return (part.type !== "text" && part.type !== "reasoning") || part.text !== "" || part.providerOptions !== undefined;
 }
 
@@ -72,7 +72,13 @@ function contentParts(reply, source) {
   if (!Array.isArray(calls)) {
     throw new KeelError("MODEL_ERROR", `${source}: expected toolCalls to be an array, found ${describe(calls)}`);
   }
-  return [...given.map((part) => normalisePart(part, source)), ...calls.map((call) => normaliseToolCall(call, source))];
+  const parts = [];
+  for (const part of given) parts.push(normalisePart(part, source));
+  for (const call of calls) parts.push(normaliseToolCall(call, source));
+  return parts;
 }
 
-const KNOWN_KEYS = ["content", "text", "toolCalls", "finishReason"];
+/** @param {any} reply */
+function isReply({ content, text, toolCalls, finishReason }) {
+  return content !== undefined || text !== undefined || toolCalls !== undefined || finishReason !== undefined;
+}

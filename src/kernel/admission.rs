@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use crate::kernel::access::{self, Subject};
 use crate::kernel::approval::{Kind, Pending};
-use crate::kernel::arguments;
+use crate::kernel::arguments::{self, Release};
 use crate::kernel::budget::TreeLimit;
 use crate::kernel::call::{Call, NewCall};
 use crate::kernel::event::LimitName;
 use crate::kernel::hooks::{self, Admission};
-use crate::kernel::id::{CallId, CallKey, Ticket};
+use crate::kernel::id::{CallId, Ticket};
 use crate::kernel::idempotency::arguments_hash;
 use crate::kernel::protocol::{AuthorizeAnswer, Command};
 use crate::kernel::refusal::Refusal;
@@ -49,7 +49,6 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
     let tool_index = lookup(turn, request)?;
     let spec = &turn.agent().tools[tool_index];
     let key = turn.port.next_call_key();
-    let release = Release { turn: Rc::clone(turn), key, needed: Cell::new(spec.prepares) };
     let prepared = arguments::prepare(turn, tool_index, key, request).await?;
     let call = Rc::new(Call::new(NewCall {
         key,
@@ -87,14 +86,14 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
         is_exclusive: prepared.exclusive.unwrap_or(default_exclusive),
         call,
         reservation,
-        release,
+        release: prepared.release,
     })
 }
 
 impl Admitted {
     /// The call runs: what the host prepared is now the body's.
     pub fn begin(&self) {
-        self.release.needed.set(false);
+        self.release.keep();
     }
 }
 
@@ -195,21 +194,6 @@ impl Drop for Reservation {
         self.turn.meter.release_call(self.nested);
         if let Some(meter) = &self.turn.tree_meter {
             meter.release_tool_call();
-        }
-    }
-}
-
-/// What the host keeps for a prepared call; forgotten when the call is refused.
-struct Release {
-    turn: Rc<Turn>,
-    key: CallKey,
-    needed: Cell<bool>,
-}
-
-impl Drop for Release {
-    fn drop(&mut self) {
-        if self.needed.get() {
-            self.turn.port.say(&Command::Release { key: self.key });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments on their way to a tool: injected, parsed, repaired where the policy says so, checked in Rust, then by the host
 //! where a Standard Schema stands behind the JSON Schema (D-26).
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ pub struct Prepared {
     pub given: Rc<RawValue>,
     /// What a `concurrency` function said of these arguments.
     pub exclusive: Option<bool>,
+    pub release: Release,
 }
 
 /// # Errors
@@ -43,15 +45,18 @@ pub async fn prepare(
         Arguments::Broken { message } => {
             return Err(Refusal::BrokenArguments { subject: subject(), message: message.clone() });
         }
+        Arguments::TooDeep => return Err(Refusal::TooDeep { subject: subject() }),
     };
     let own =
         injection::stripped(spec, given).map_err(|message| Refusal::BrokenArguments { subject: subject(), message })?;
-    let checked = checked(turn, tool_index, &own, subject)?;
-    let arguments: Rc<RawValue> = injection::filled(turn, spec, request, given, checked).await?.into();
-    let prepared = |exclusive| Prepared { arguments: Rc::clone(&arguments), given: given.clone().into(), exclusive };
+    let own = checked(turn, tool_index, own, subject)?;
+    let arguments = injection::filled(turn, spec, request, given, own).await?;
+    let mut release = Release { turn: Rc::clone(turn), key, needed: Cell::new(false) };
     if !spec.prepares {
-        return Ok(prepared(None));
+        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, release });
     }
+    // From here on: an answer that comes too late has made the host keep something, too.
+    release.needed = Cell::new(true);
     let command = |id| Command::Prepare {
         id,
         turn_id: turn.id(),
@@ -60,31 +65,33 @@ pub async fn prepare(
         tool: tool_index,
         args: &arguments,
     };
-    match turn.port.ask(turn, command).read().await {
-        PrepareAnswer::Ok { exclusive } => Ok(prepared(exclusive)),
-        PrepareAnswer::Invalid(issues) => Err(Refusal::InvalidArguments { subject: subject(), issues }),
-        PrepareAnswer::Thrown(thrown) => {
-            Err(Refusal::InvalidArguments { subject: subject(), issues: Issues::whole(&thrown.message.0) })
+    let issues = match turn.port.ask(turn, command).read().await {
+        PrepareAnswer::Ok { exclusive } => {
+            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, release });
         }
-    }
+        PrepareAnswer::Invalid(issues) => issues,
+        PrepareAnswer::Thrown(thrown) => Issues::whole(&thrown.message.0),
+    };
+    release.keep();
+    Err(Refusal::InvalidArguments { subject: subject(), issues })
 }
 
 /// The arguments as the tool may see them: as they came, or repaired where the policy allows it.
 fn checked(
     turn: &Turn,
     tool_index: usize,
-    json: &RawValue,
+    json: Rc<RawValue>,
     subject: impl Fn() -> String,
-) -> Result<Box<RawValue>, Refusal> {
+) -> Result<Rc<RawValue>, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let schema = &turn.program.schemas[spec.schema];
-    let Err(invalid) = schema.validate_text(json.get()) else { return Ok(json.to_owned()) };
+    let Err(invalid) = schema.validate_text(json.get()) else { return Ok(json) };
     let repairs = turn.limits.invalid_args == Some(InvalidArgs::NormalizeThenReturnToolError);
     let repaired = if repairs { normalize(json.get(), schema, schema.document()) } else { None };
     let Some(repaired) = repaired else { return Err(refusal(subject(), invalid)) };
     // A repair may bring to light what is really wrong.
     match schema.validate_text(&repaired) {
-        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON")),
+        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON").into()),
         Err(invalid) => Err(refusal(subject(), invalid)),
     }
 }
@@ -94,5 +101,27 @@ fn refusal(subject: String, invalid: Invalid) -> Refusal {
         Invalid::NotJson { message } => Refusal::BrokenArguments { subject, message },
         Invalid::TooDeep => Refusal::TooDeep { subject },
         Invalid::Issues(issues) => Refusal::InvalidArguments { subject, issues },
+    }
+}
+
+/// What the host keeps for a prepared call; forgotten when the call is refused or never begins.
+pub struct Release {
+    turn: Rc<Turn>,
+    key: CallKey,
+    needed: Cell<bool>,
+}
+
+impl Release {
+    /// Nothing is kept, or the call begins and takes it.
+    pub fn keep(&self) {
+        self.needed.set(false);
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if self.needed.get() {
+            self.turn.port.say(&Command::Release { key: self.key });
+        }
     }
 }

@@ -93,6 +93,10 @@ impl Meter {
         reserve(&self.steps, budget.steps_max())
     }
 
+    pub fn release_step(&self) {
+        self.steps.set(self.steps.get().saturating_sub(1));
+    }
+
     /// Takes one call from the pool that model-issued and nested calls share.
     pub fn reserve_call(&self, budget: &Budget, nested: bool) -> bool {
         if self.tool_calls.get() + self.nested_calls.get() >= budget.tool_calls_max() {
@@ -154,6 +158,14 @@ impl TreeMeter {
             tool_calls: Cell::default(),
             tokens: Cell::default(),
             cost_usd: Cell::default(),
+        }
+    }
+
+    /// A ceiling of its own inside the one around it, or that one alone.
+    pub fn within(ceilings: Option<TreeCeilings>, outer: Option<Rc<Self>>) -> Option<Rc<Self>> {
+        match ceilings {
+            Some(ceilings) => Some(Rc::new(Self::new(ceilings, outer))),
+            None => outer,
         }
     }
 

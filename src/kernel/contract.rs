@@ -147,7 +147,7 @@ pub fn issues_of(invalid: Invalid) -> Issues {
 
 fn payload(arguments: &Arguments) -> Box<RawValue> {
     match arguments {
-        Arguments::Json(json) => json.clone(),
+        Arguments::Json(json) => (**json).to_owned(),
         Arguments::Broken { message } => serde_json::value::to_raw_value(message).expect("a string always serialises"),
     }
 }

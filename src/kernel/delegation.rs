@@ -175,7 +175,6 @@ fn open(
     let budget = connection.budget.over(&agent.budget);
     let own_limits = connection.limits.over(&agent.limits);
     let (deadline, ceiling) = deadline(caller, budget.time_ms);
-    let outer_meter = caller.tree_meter.clone();
     Turn::new(Opening {
         port: Rc::clone(&caller.port),
         program: Rc::clone(&caller.program),
@@ -188,10 +187,7 @@ fn open(
         input: brief,
         budget,
         limits: caller.limits.child(&own_limits, &caller.port.options.limits),
-        tree_meter: match own_limits.tree {
-            Some(ceilings) => Some(Rc::new(TreeMeter::new(ceilings, outer_meter))),
-            None => outer_meter,
-        },
+        tree_meter: TreeMeter::within(own_limits.tree, caller.tree_meter.clone()),
         deadline,
         ceiling,
         access: caller.access.child(connection.narrow.as_deref(), &agent.grants),

@@ -17,6 +17,7 @@ use crate::kernel::mailbox::Mailbox;
 use crate::kernel::outcome::Failure;
 use crate::kernel::port;
 use crate::kernel::protocol::{CallAnswer, CallResult, Command, Thrown};
+use crate::kernel::schema;
 
 /// What came of a call that ran.
 pub enum Ran {
@@ -99,6 +100,10 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
 /// Reads the answer of user code; what it threw stays with the host under the command `thrown_by`.
 pub fn ran(answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
     match answer {
+        CallAnswer::Result(result) if result.is_too_deep() => {
+            let text = format!("the result is nested deeper than {} levels", schema::NESTING_MAX);
+            Ran::Result(CallResult::error(text))
+        }
         CallAnswer::Result(result) => Ran::Result(result),
         CallAnswer::Thrown(Thrown { code, message }) => match code.as_deref() {
             None | Some("TOOL_ERROR") => Ran::Raised { message: message.0, thrown_by },

@@ -1,7 +1,6 @@
 //! Arguments that no caller gives: the host fills them in, or the kernel with the call's id. A caller that sends them all
 //! the same is overruled: declared keys are taken out before anything looks at the arguments.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -19,13 +18,13 @@ use crate::kernel::turn::Turn;
 ///
 /// # Errors
 /// A tool with injected arguments takes an object.
-pub fn stripped<'a>(spec: &ToolSpec, given: &'a RawValue) -> Result<Cow<'a, RawValue>, String> {
+pub fn stripped(spec: &ToolSpec, given: &Rc<RawValue>) -> Result<Rc<RawValue>, String> {
     if spec.injects.is_empty() {
-        return Ok(Cow::Borrowed(given));
+        return Ok(Rc::clone(given));
     }
     let Object(members) = serde_json::from_str(given.get()).map_err(|_| "expected an object".to_owned())?;
     let own = members.into_iter().filter(|(name, _)| !spec.injects.iter().any(|inject| inject.name == *name));
-    Ok(Cow::Owned(object(own)))
+    Ok(object(own))
 }
 
 /// The arguments with what is injected.
@@ -37,8 +36,8 @@ pub async fn filled(
     spec: &ToolSpec,
     request: &CallRequest<'_>,
     given: &RawValue,
-    checked: Box<RawValue>,
-) -> Result<Box<RawValue>, Refusal> {
+    checked: Rc<RawValue>,
+) -> Result<Rc<RawValue>, Refusal> {
     if spec.injects.is_empty() {
         return Ok(checked);
     }
@@ -79,11 +78,11 @@ pub async fn filled(
     Ok(object(filled.into_iter()))
 }
 
-fn object<'t>(members: impl Iterator<Item = (String, &'t RawValue)>) -> Box<RawValue> {
+fn object<'t>(members: impl Iterator<Item = (String, &'t RawValue)>) -> Rc<RawValue> {
     let member = |(name, value): (String, &RawValue)| {
         let name = serde_json::to_string(&name).expect("a string always serialises");
         format!("{name}:{}", value.get())
     };
     let members: Vec<String> = members.map(member).collect();
-    RawValue::from_string(format!("{{{}}}", members.join(","))).expect("members in braces are an object")
+    RawValue::from_string(format!("{{{}}}", members.join(","))).expect("members in braces are an object").into()
 }

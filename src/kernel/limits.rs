@@ -90,6 +90,15 @@ impl Limits {
         }
     }
 
+    /// What a root turn gets. What binds the whole tree is the run's or the keel's; its agent may only lower it.
+    pub fn root(run: &Self, agent: &Self, keel: &Self) -> Self {
+        Self {
+            max_depth: lower(Some(run.over(keel).max_depth()), agent.max_depth),
+            tree: run.tree.or(keel.tree),
+            ..run.over(agent).over(keel)
+        }
+    }
+
     /// What a child turn gets: `own` (its connection's options over its agent's) over the `keel`'s, and for what binds
     /// the whole tree never more than this turn's.
     pub fn child(&self, own: &Self, keel: &Self) -> Self {
@@ -99,18 +108,6 @@ impl Limits {
             max_nested_depth: lower(Some(self.max_nested_depth()), own.max_nested_depth),
             tree: own.tree,
             ..wanted
-        }
-    }
-
-    /// What a root turn gets. An agent has no say over what binds the whole tree but to lower it.
-    pub fn root(run: &Self, agent: &Self, keel: &Self) -> Self {
-        let bound = run.over(keel);
-        Self {
-            max_depth: lower(bound.max_depth, agent.max_depth),
-            max_nested_depth: lower(bound.max_nested_depth, agent.max_nested_depth),
-            max_tool_concurrency: lower(bound.max_tool_concurrency, agent.max_tool_concurrency),
-            tree: bound.tree,
-            ..run.over(agent).over(keel)
         }
     }
 

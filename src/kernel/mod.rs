@@ -108,7 +108,7 @@ impl Kernel {
     pub fn input(&self, input: Input, now: Moment) {
         self.arrive(now);
         match input {
-            Input::Tick => {}
+            Input::Tick => self.port.timers.borrow_mut().disarm(),
             Input::Delta { id, turn_id, kind, text } => {
                 if let Some(turn) = self.turn(&turn_id) {
                     step::delta(&turn, id, kind, text);
@@ -205,6 +205,9 @@ impl Kernel {
         self.run_ready();
         suspension::settle(&self.port);
         self.run_ready();
+        if self.port.turns.borrow().is_empty() {
+            self.port.timers.borrow_mut().disarm();
+        }
         let wake = self.port.timers.borrow_mut().to_announce();
         if let Some(at) = wake {
             self.port.say(&Command::Wake { at: at.as_ms() });
@@ -219,7 +222,6 @@ impl Kernel {
         let agent = &program.agents[0];
         let budget = start.budget.over(&agent.budget);
         let limits = Limits::root(&start.limits, &agent.limits, &self.port.options.limits);
-        let outer_meter = limits.tree.map(|ceilings| Rc::new(TreeMeter::new(ceilings, None)));
         let scopes: BTreeSet<String> = start.scopes.into_iter().collect();
         Turn::new(Opening {
             port: Rc::clone(&self.port),
@@ -238,10 +240,7 @@ impl Kernel {
             messages: start.messages,
             deadline: budget.time_ms.map(|ms| self.port.now().after_ms(ms)),
             ceiling: Ceiling::Own,
-            tree_meter: match agent.limits.tree {
-                Some(ceilings) => Some(Rc::new(TreeMeter::new(ceilings, outer_meter))),
-                None => outer_meter,
-            },
+            tree_meter: TreeMeter::within(agent.limits.tree, TreeMeter::within(limits.tree, None)),
             access: Access::root(start.authenticated, scopes, &agent.grants),
             contract: start.contract.as_ref().map(|contract| Contract::new(contract, agent)),
             budget,

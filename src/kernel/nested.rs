@@ -235,7 +235,7 @@ impl Drop for Caller {
 /// A nested request with arguments that the host could not turn into JSON.
 pub fn arguments(json: Option<Box<RawValue>>, broken: Option<String>) -> Arguments {
     match (json, broken) {
-        (Some(json), None) => Arguments::Json(json),
+        (Some(json), None) => Arguments::Json(json.into()),
         (_, broken) => Arguments::Broken { message: broken.unwrap_or_default() },
     }
 }

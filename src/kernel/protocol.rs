@@ -2,6 +2,7 @@
 //! and inputs come in. Payloads travel as raw JSON, byte for byte (D-25).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,7 +16,7 @@ use crate::kernel::id::{CallId, CallKey, EffectId, Ticket, TurnId};
 use crate::kernel::ledger::{LedgerEntry, OnStartFailure};
 use crate::kernel::limits::Limits;
 use crate::kernel::record::TurnResult;
-use crate::kernel::schema::Issues;
+use crate::kernel::schema::{self, Issues};
 use crate::kernel::spec::ContractSpec;
 use crate::kernel::text::{self, Text};
 use crate::kernel::transcript::Output;
@@ -108,7 +109,7 @@ pub enum Command<'a> {
         /// What was prepared may be needed again.
         keep: bool,
     },
-    /// Forget what `prepare` kept: the call was refused, or its child turn is over.
+    /// Forget what `prepare` kept: the call was refused or never begins, or its child turn is over.
     Release { key: CallKey },
     /// Nobody waits for this answer any longer: abort its signal, ignore what still comes.
     Cancel { id: EffectId, code: &'static str, message: &'a str },
@@ -158,7 +159,7 @@ pub enum ModelAnswer {
 pub struct ModelReply {
     /// Content parts in the AI SDK's shape, each as it is; a tool call's `input` is JSON text.
     pub content: Vec<Box<RawValue>>,
-    pub finish_reason: String,
+    pub finish_reason: Rc<str>,
     pub usage: Usage,
 }
 
@@ -214,6 +215,11 @@ impl CallResult {
     /// A tool that reports its own failure.
     pub fn error(text: String) -> Self {
         Self { is_error: true, text: Some(Text(text)), value: None, metadata: None }
+    }
+
+    /// Deeper than anybody behind us can read (D-25).
+    pub fn is_too_deep(&self) -> bool {
+        [&self.value, &self.metadata].into_iter().flatten().any(|value| schema::is_too_deep(value.get()))
     }
 
     /// The result as text: the tool's own, a string value, or the value's JSON.

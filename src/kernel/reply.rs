@@ -30,7 +30,7 @@ pub struct RequestedCall {
 
 /// What a call is given.
 pub enum Arguments {
-    Json(Box<RawValue>),
+    Json(Rc<RawValue>),
     /// Not JSON: a bounded excerpt, and what is wrong with it.
     Broken {
         message: String,
@@ -43,6 +43,7 @@ impl Arguments {
         match self {
             Self::Json(json) => json.get(),
             Self::Broken { message } => message,
+            Self::TooDeep => "",
         }
     }
 }
@@ -53,9 +54,9 @@ const BROKEN_BYTES_MAX: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Part {
-    #[serde(rename = "type")]
-    kind: String,
+struct Part<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
     #[serde(default)]
     text: Option<Text>,
     #[serde(default)]
@@ -87,15 +88,14 @@ struct CallPart<'a> {
 impl Reply {
     /// Reads a reply and appends it to the turn's transcript.
     pub fn read(turn: &Turn, step: u32, reply: &ModelReply) -> Self {
-        let mut read =
-            Self { text: String::new(), finish_reason: reply.finish_reason.as_str().into(), calls: Vec::new() };
+        let mut read = Self { text: String::new(), finish_reason: Rc::clone(&reply.finish_reason), calls: Vec::new() };
         let mut pair_ids = BTreeSet::new();
         let mut content = Vec::with_capacity(reply.content.len());
         for raw in &reply.content {
-            let Ok(part) = serde_json::from_str::<Part>(raw.get()) else {
+            let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) else {
                 continue;
             };
-            match part.kind.as_str() {
+            match &*part.kind {
                 "tool-call" => {
                     let index = read.calls.len();
                     let (call, message_part) = read_call(turn, format!("c{step}_{index}"), &mut pair_ids, part);
@@ -121,13 +121,17 @@ fn read_call(
     turn: &Turn,
     our_id: String,
     pair_ids: &mut BTreeSet<String>,
-    part: Part,
+    part: Part<'_>,
 ) -> (Option<RequestedCall>, Box<RawValue>) {
     let given = part.tool_call_id.map(|text| text.0).unwrap_or_default();
     let tool_name = part.tool_name.map(|text| text.0).unwrap_or_default();
     let (arguments, input) = read_arguments(part.input.map(|text| text.0).unwrap_or_default());
     // Two calls of one message with the same id could not be told apart by the provider either.
-    let pair_id = if given.is_empty() || !pair_ids.insert(given.clone()) { our_id.clone() } else { given.clone() };
+    let mut pair_id = if given.is_empty() || pair_ids.contains(&given) { our_id.clone() } else { given.clone() };
+    while !pair_ids.insert(pair_id.clone()) {
+        // A provider that uses our own spelling.
+        pair_id.push('_');
+    }
     let message_part = to_raw_value(&CallPart {
         kind: "tool-call",
         tool_call_id: &pair_id,
@@ -155,16 +159,19 @@ fn read_call(
 }
 
 /// The arguments, and what the transcript shows of them. An absent text is an empty object (BL-082).
-fn read_arguments(text: String) -> (Arguments, Box<RawValue>) {
+fn read_arguments(text: String) -> (Arguments, Rc<RawValue>) {
     let text = if text.trim().is_empty() { "{}".to_owned() } else { text };
     match serde_json::from_str::<Box<RawValue>>(&text) {
-        Ok(json) => (Arguments::Json(json.clone()), json),
+        Ok(json) => {
+            let json: Rc<RawValue> = json.into();
+            (Arguments::Json(Rc::clone(&json)), json)
+        }
         Err(error) => {
             let end = text.floor_char_boundary(BROKEN_BYTES_MAX);
             let excerpt = &text[..end];
             let message = format!("invalid JSON: {error}; it starts with {excerpt:?}");
             let shown = to_raw_value(excerpt).expect("a string always serialises");
-            (Arguments::Broken { message }, shown)
+            (Arguments::Broken { message }, shown.into())
         }
     }
 }

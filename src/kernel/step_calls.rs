@@ -67,7 +67,13 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
 }
 
 /// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
-async fn perform(turn: &Rc<Turn>, admitted: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
+async fn perform(turn: &Rc<Turn>, mut admitted: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
+    // Most steps bring one call, which needs nobody to wait for several.
+    if admitted.len() == 1
+        && let Some((index, call)) = admitted.pop()
+    {
+        return Ok(vec![(index, call.run().await?)]);
+    }
     let sequential = turn.limits.tool_execution == Some(ToolExecution::Sequential);
     let (in_order, together): (Vec<_>, Vec<_>) =
         admitted.into_iter().partition(|(_, call)| sequential || call.is_exclusive());

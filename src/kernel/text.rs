@@ -9,7 +9,7 @@ pub struct Text(pub String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let raw = <&RawValue>::deserialize(deserializer)?;
         read(raw.get()).map(Self).ok_or_else(|| serde::de::Error::custom("expected a string"))
     }
 }

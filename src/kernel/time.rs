@@ -74,6 +74,11 @@ impl Timers {
         std::mem::replace(&mut self.waiting, later).into_values().collect()
     }
 
+    /// The host's timer is not armed: it has just fired, or no turn is left to wake.
+    pub fn disarm(&mut self) {
+        self.announced = None;
+    }
+
     /// The moment to tell the host: only when it is earlier than the one already announced. A later one needs no
     /// word: the armed timer then fires early, and the next is announced.
     pub fn to_announce(&mut self) -> Option<Moment> {

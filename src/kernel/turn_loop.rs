@@ -121,11 +121,12 @@ fn pay(turn: &Turn, round: Round) -> Result<Round, Failure> {
         }
         Round::Nudge | Round::Answer => round,
     };
-    if let Some(meter) = &turn.tree_meter {
-        meter.reserve_step().map_err(|TreeLimit { what, max }| {
-            turn.reached(LimitName::Tree, max);
-            Failure::TreeLimit { what, max }
-        })?;
+    if let Some(Err(TreeLimit { what, max })) = turn.tree_meter.as_ref().map(|meter| meter.reserve_step()) {
+        if paid == Round::Granted {
+            turn.meter.release_step();
+        }
+        turn.reached(LimitName::Tree, max);
+        return Err(Failure::TreeLimit { what, max });
     }
     Ok(paid)
 }

@@ -1,4 +1,22 @@
-//! Tests of the kernel, below Node.
+//! Tests of the kernel, below Node: scripts of a host plus expectations, by area, each named after the rule it proves;
+//! and a seeded simulation against the invariants.
 
+mod access;
+mod arguments;
+mod budget;
+mod calls;
+mod child_result;
+mod contract;
+mod delegation;
+mod events;
+mod model;
 mod normalize;
+mod nudge;
+mod records;
+mod retry;
 mod schema;
+mod script;
+mod stop;
+mod time;
+mod tool_calls;
+mod tree_limits;
