@@ -231,7 +231,10 @@ fn timeout_of(call: &Call) -> Option<Timeout> {
 /// A result that nobody can walk is the tool's failure, like one that has no JSON form (D-25).
 fn too_deep(tool: &ToolSpec, result: &CallResult) -> Option<Thrown> {
     let values = [&result.value, &result.metadata];
-    let found = values.into_iter().flatten().any(|value| schema::is_too_deep(value.get()));
+    let found = values
+        .into_iter()
+        .flatten()
+        .any(|value| schema::is_too_deep(value.get()));
     found.then(|| Thrown {
         code: Some("VALUE_TOO_DEEP".to_owned()),
         message: Text(format!(
