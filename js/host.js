@@ -181,15 +181,14 @@ export class Host {
 
   /** @param {() => string | null} input */
   #feed(input) {
-    let text;
     try {
-      text = input();
+      const text = input();
+      if (text === null) return;
+      for (const command of JSON.parse(text)) this.#commands.push(command);
     } catch (error) {
       this.#fail(error);
       return;
     }
-    if (text === null) return;
-    for (const command of JSON.parse(text)) this.#commands.push(command);
     if (!this.#performing && !this.#yielding) this.#perform();
   }
 
@@ -204,6 +203,8 @@ export class Host {
       }
       this.#commands = [];
       this.#next = 0;
+    } catch (error) {
+      this.#fail(error);
     } finally {
       this.#performing = false;
     }
@@ -227,7 +228,7 @@ export class Host {
   }
 
   /**
-   * A fault in the kernel itself, beyond any one turn: no turn of this keel can go on (D-34).
+   * A fault of the kernel or of its host, beyond any one turn: no turn of this keel can go on (D-34).
    *
    * @param {unknown} cause
    */

@@ -122,12 +122,13 @@ function checkIdentity(identity, where) {
  * @param {string} where
  */
 export function frozenJson(value, where) {
-  let text;
+  let copy;
   try {
-    text = JSON.stringify(value);
+    const text = JSON.stringify(value);
+    copy = text && JSON.parse(text, (_, child) => Object.freeze(child));
   } catch (cause) {
     throw new KeelError("OPTION_INVALID", `${where}: expected a JSON value, found ${describe(value)}`, { cause });
   }
-  if (text === undefined) throw optionInvalid(where, "a JSON value", value);
-  return JSON.parse(text, (_, child) => Object.freeze(child));
+  if (copy === undefined) throw optionInvalid(where, "a JSON value", value);
+  return copy;
 }

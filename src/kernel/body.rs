@@ -57,7 +57,7 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let id = effect.id;
     let body = RunningBody::new(call, id);
     match drive(call, &body.body, effect).await? {
-        Settled::Answered(text) => Ok(execution::ran(port::parse(&text), Some(id))),
+        Settled::Answered(text) => Ok(execution::ran(&call.tool().id, port::parse(&text), Some(id))),
         Settled::TimedOut { after_ms } => {
             let text = format!("tool `{}` timed out after {after_ms} ms", call.tool().id);
             Ok(Ran::Result(CallResult::error(text)))

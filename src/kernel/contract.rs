@@ -110,6 +110,7 @@ async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Res
     let submitted = match arguments {
         Arguments::Json(json) => unwrapped(part, json)?,
         Arguments::Broken { message } => return Err(Issues::whole(message)),
+        Arguments::TooDeep => return Err(issues_of(Invalid::TooDeep)),
     };
     let schema = &turn.program.schemas[part.schema];
     schema.validate_text(submitted.get()).map_err(issues_of)?;
@@ -149,5 +150,6 @@ fn payload(arguments: &Arguments) -> Box<RawValue> {
     match arguments {
         Arguments::Json(json) => (**json).to_owned(),
         Arguments::Broken { message } => serde_json::value::to_raw_value(message).expect("a string always serialises"),
+        Arguments::TooDeep => RawValue::NULL.to_owned(),
     }
 }

@@ -54,7 +54,7 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let mut effect = effect.fuse();
     loop {
         select_biased! {
-            text = effect => return Ok( ran(port::parse(&text), Some(id))),
+            text = effect => return Ok( ran(&call.tool().id, port::parse(&text), Some(id))),
             next = onion.requests.take().fuse() => bases.push(answer_next(call, next)),
             base = bases.select_next_some() => base?,
         }
@@ -83,7 +83,7 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
             match delegated {
                 Delegated::Completed(value) => Ran::Result(result(false, value)),
                 Delegated::Failed(value) => Ran::Result(result(true, value)),
-                Delegated::Thrown(thrown) => ran(CallAnswer::Thrown(thrown), None),
+                Delegated::Thrown(thrown) => ran(&call.tool().id, CallAnswer::Thrown(thrown), None),
             }
         }
         None => body::run(call, next).await?,
@@ -98,10 +98,10 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
 }
 
 /// Reads the answer of user code; what it threw stays with the host under the command `thrown_by`.
-pub fn ran(answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
+pub fn ran(tool: &str, answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
     match answer {
         CallAnswer::Result(result) if result.is_too_deep() => {
-            let text = format!("the result is nested deeper than {} levels", schema::NESTING_MAX);
+            let text = format!("tool '{tool}' returned a value nested deeper than {} levels", schema::NESTING_MAX);
             Ran::Result(CallResult::error(text))
         }
         CallAnswer::Result(result) => Ran::Result(result),

@@ -92,9 +92,12 @@ impl Limits {
 
     /// What a root turn gets. What binds the whole tree is the run's or the keel's; its agent may only lower it.
     pub fn root(run: &Self, agent: &Self, keel: &Self) -> Self {
+        let bound = run.over(keel);
         Self {
-            max_depth: lower(Some(run.over(keel).max_depth()), agent.max_depth),
-            tree: run.tree.or(keel.tree),
+            max_depth: lower(Some(bound.max_depth()), agent.max_depth),
+            max_nested_depth: lower(bound.max_nested_depth, agent.max_nested_depth),
+            max_tool_concurrency: lower(bound.max_tool_concurrency, agent.max_tool_concurrency),
+            tree: bound.tree,
             ..run.over(agent).over(keel)
         }
     }

@@ -10,6 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::kernel::id::CallId;
 use crate::kernel::protocol::ModelReply;
+use crate::kernel::schema;
 use crate::kernel::text::Text;
 use crate::kernel::turn::Turn;
 
@@ -35,6 +36,8 @@ pub enum Arguments {
     Broken {
         message: String,
     },
+    /// JSON that nobody can walk: it stays out of the transcript, too (D-25).
+    TooDeep,
 }
 
 impl Arguments {
@@ -161,17 +164,17 @@ fn read_call(
 /// The arguments, and what the transcript shows of them. An absent text is an empty object (BL-082).
 fn read_arguments(text: String) -> (Arguments, Rc<RawValue>) {
     let text = if text.trim().is_empty() { "{}".to_owned() } else { text };
+    let excerpt = &text[..text.floor_char_boundary(BROKEN_BYTES_MAX)];
+    let shown = || to_raw_value(excerpt).expect("a string always serialises").into();
     match serde_json::from_str::<Box<RawValue>>(&text) {
+        Ok(json) if schema::is_too_deep(json.get()) => (Arguments::TooDeep, shown()),
         Ok(json) => {
             let json: Rc<RawValue> = json.into();
             (Arguments::Json(Rc::clone(&json)), json)
         }
         Err(error) => {
-            let end = text.floor_char_boundary(BROKEN_BYTES_MAX);
-            let excerpt = &text[..end];
             let message = format!("invalid JSON: {error}; it starts with {excerpt:?}");
-            let shown = to_raw_value(excerpt).expect("a string always serialises");
-            (Arguments::Broken { message }, shown.into())
+            (Arguments::Broken { message }, shown())
         }
     }
 }

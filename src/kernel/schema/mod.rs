@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub use self::compile_error::SchemaError;
 pub use self::issue::{ISSUES_MAX, Issues, render};
-pub use self::text::{NESTING_MAX, Object, parse};
+pub use self::text::{NESTING_MAX, Object, is_too_deep, parse};
 #[cfg(test)]
 pub use self::{issue::RENDERED_MAX_BYTES, text::nesting_depth};
 

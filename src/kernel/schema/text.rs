@@ -63,6 +63,13 @@ pub(super) fn fits(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// Whether a JSON text nests deeper than anybody here walks.
+#[must_use]
+pub fn is_too_deep(text: &str) -> bool {
+    // Each level takes two bytes at least, so most texts need no look.
+    text.len() > 2 * NESTING_MAX && nesting_depth(text) > NESTING_MAX
+}
+
 fn parse_below_outermost(text: &str) -> serde_json::Result<Value> {
     if text.trim_start().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(text)?;
