@@ -4,6 +4,7 @@
  */
 
 const HIDDEN = "[redact() threw]";
+const TOO_LONG = "[too long for redact()]";
 
 /**
  * @param {any} event
@@ -15,7 +16,59 @@ export function redactEvent(event, capture) {
   if ("input" in event) redacted.input = apply(capture, "toolInput", event.toolId, event.input);
   if ("output" in event) redacted.output = apply(capture, "toolOutput", event.toolId, event.output);
   if ("reply" in event) redacted.reply = apply(capture, "modelReply", undefined, event.reply);
+  if ("pending" in event) redacted.pending = redactPending(event.pending, capture);
+  if (Array.isArray(event.metadata?.nested_calls)) redacted.metadata = redactSummary(event.metadata, capture);
   return redacted;
+}
+
+/**
+ * Whoever decides is shown the arguments; whoever reads events is not.
+ *
+ * @param {any} pending one call that waits for a human, or several
+ * @param {any} capture
+ * @returns {any}
+ */
+function redactPending(pending, capture) {
+  if (Array.isArray(pending)) return pending.map((one) => redactPending(one, capture));
+  return { ...pending, args: apply(capture, "toolInput", pending.toolId, pending.args) };
+}
+
+/**
+ * @param {any} metadata of a call that made nested ones
+ * @param {any} capture
+ */
+function redactSummary(metadata, capture) {
+  const calls = metadata.nested_calls.map((/** @type {any} */ call) => {
+    const shown = { ...call };
+    if (typeof call?.args === "string") shown.args = redactText(call.args, call.name, capture);
+    if (typeof call?.error === "string" && call.status !== "abandoned") {
+      shown.error = asText(apply(capture, "toolOutput", call.name, call.error));
+    }
+    return shown;
+  });
+  return { ...metadata, nested_calls: calls };
+}
+
+/**
+ * Arguments that were cut are JSON no longer, and what is secret in them cannot be found: they are hidden.
+ *
+ * @param {string} text
+ * @param {string} toolId
+ * @param {any} capture
+ */
+function redactText(text, toolId, capture) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return TOO_LONG;
+  }
+  return asText(apply(capture, "toolInput", toolId, value));
+}
+
+/** @param {unknown} shown */
+function asText(shown) {
+  return typeof shown === "string" ? shown : (JSON.stringify(shown) ?? "");
 }
 
 /**

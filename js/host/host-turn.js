@@ -75,14 +75,12 @@ export class HostTurn {
   }
 
   /**
-   * The request that middleware has left, else the plain one.
+   * What `beforeModel` hooks made of the step's request, which is also that of its retries; without hooks the plain one.
    *
    * @param {"all" | "submit" | "nothing"} offer
    */
-  takeRequest(offer) {
-    const request = this.nextRequest ?? this.request(offer);
-    this.nextRequest = undefined;
-    return request;
+  stepRequest(offer) {
+    return this.nextRequest ?? this.request(offer);
   }
 
   /**

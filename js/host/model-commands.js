@@ -58,7 +58,7 @@ async function runModel(host, turn, command, effect) {
   try {
     /** @type {any} */
     const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
-    const reply = await callModel(model, turn.takeRequest(command.offer), options, (delta) => {
+    const reply = await callModel(model, turn.stepRequest(command.offer), options, (delta) => {
       if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
     turn.reply = reply;
