@@ -28,6 +28,7 @@ export type {
   Concurrency,
   InjectedArgument,
   Tool,
+  ToolControl,
   ToolEffects,
   ToolExposure,
   ToolOptions,
@@ -44,6 +45,44 @@ export type { Access, AccessRule, Identity } from "./types/access.js";
 export { defineAgent, defineSource } from "./types/agent.js";
 export type { Agent, AgentOptions, Source, SourceOptions } from "./types/agent.js";
 export type { Budget, Limits, ToolTimeout, TreeLimits } from "./types/limits.js";
+
+// Middleware, the host's gates, the effect ledger
+export {
+  defineMiddleware,
+  humanApproval,
+  planMode,
+  repeatGuard,
+  toolAllowlist,
+  toolPolicy,
+} from "./types/middleware.js";
+export type {
+  HookCall,
+  HookContext,
+  HumanApprovalOptions,
+  Middleware,
+  MiddlewareHooks,
+  MiddlewareOptions,
+  NextCall,
+  NextLayer,
+  PlanModeOptions,
+  RunMode,
+  SideEffect,
+  StepReply,
+  ToolPolicy,
+  ToolPolicyOptions,
+  Verdict,
+} from "./types/middleware.js";
+export type {
+  Approval,
+  Authorization,
+  AuthorizeRequest,
+  Decision,
+  Injected,
+  Security,
+  Workspace,
+} from "./types/security.js";
+export { memoryLedger } from "./types/ledger.js";
+export type { Ledger, LedgerEnd, LedgerRow, LedgerStart, MemoryLedger } from "./types/ledger.js";
 
 // Delegation
 export { asTool } from "./types/delegation.js";
@@ -111,6 +150,7 @@ export type {
   FinalOutcome,
   Outcome,
   Pending,
+  ResumeOptions,
   RunOptions,
   Stopped,
   SubmitRecord,
@@ -131,6 +171,8 @@ export type {
   EventOf,
   KeelEvent,
   KeelEventFields,
+  NestedCallsMetadata,
+  NestedCallSummary,
   StepFields,
 } from "./types/event.js";
 

@@ -3,6 +3,7 @@
 import type { AccessRule } from "./access.js";
 import type { TurnContext } from "./context.js";
 import type { Budget, Limits } from "./limits.js";
+import type { Middleware } from "./middleware.js";
 import type { LanguageModel, ModelOptions } from "./model.js";
 import type { Part } from "./part.js";
 import type { Awaitable } from "./schema.js";
@@ -41,6 +42,8 @@ export interface AgentOptions<Emits extends Part = Part> {
   readonly budget?: Budget;
   /** How turns of the agent behave. It may only lower what binds the whole tree (D-18). */
   readonly limits?: Limits;
+  /** Hooks for turns of the agent, inside those of keel and run; not for the turns below them (D-16). */
+  readonly middleware?: readonly Middleware[];
 }
 
 /** A defined agent; frozen. `Emits` is the union of its parts. */
@@ -69,6 +72,8 @@ export interface Agent<Emits extends Part = Part> {
   readonly budget?: Budget;
   /** As given; defaults are filled in per turn (D-18). */
   readonly limits?: Limits;
+  /** Its hooks. Empty when none were given. */
+  readonly middleware: readonly Middleware[];
 }
 
 /**

@@ -41,10 +41,12 @@ export interface ToolContext extends TurnContext {
   readonly idempotencyKey: string;
   /**
    * Calls another tool of the same agent, by its definition or its id, and resolves with its result, also when that tool reports failure.
-   * Takes effect only with nested calls, which `limits.maxNestedDepth` turns on.
+   * A nested call passes the gates that a call of the model passes, shares its budget, and has no row in the transcript. Off unless
+   * `limits.maxNestedDepth` is above 0. A refusal that the tool lets through is answered to its own caller word for word.
    *
    * @throws KeelError (as a rejection that may be left unhandled) when the call is refused, cut off or threw:
-   * `TOOL_FAILED`, `TOOL_NOT_FOUND`, `TOOL_ERROR`, `VALIDATION`, `LIMIT_EXCEEDED`, `TIMEOUT`, `CANCELLED` (D-11 to D-13)
+   * `TOOL_FAILED`, `TOOL_NOT_FOUND`, `TOOL_ERROR`, `ACCESS_DENIED`, `VALIDATION`, `LIMIT_EXCEEDED`, `TREE_LIMIT`, `DEPTH`, `LEDGER`, `TIMEOUT`,
+   * `CANCELLED`, `VALUE_TOO_DEEP`, `OPTION_INVALID` (D-11 to D-13)
    */
   callTool<Out, Args>(
     tool: Tool<unknown, Out, Args>,
@@ -58,7 +60,7 @@ export interface ToolContext extends TurnContext {
    * @throws KeelError `PART_NOT_EMITTED`, `PART_INVALID`, `VALUE_TOO_DEEP`
    */
   emit<In>(part: Part<string, unknown, In>, value: NoInfer<In>): void;
-  /** Reports progress as a `tool.progress` event. Fields left out stay as they were. */
+  /** Reports progress as a `tool.progress` event. Fields left out stay as they were. Has no effect in a nested call. */
   progress(update: ProgressUpdate): void;
 }
 
@@ -68,7 +70,7 @@ export interface BudgetLeft {
   readonly stepsLeft: number;
   /** Milliseconds until the nearest deadline of the turn or its callers; `undefined` without one (NT-22). */
   readonly timeLeftMs: number | undefined;
-  /** Tool calls. */
+  /** Tool calls, the model's and nested ones together. */
   readonly toolCallsLeft: number;
 }
 

@@ -53,7 +53,7 @@ export interface AsToolOptions<
   /** The part that the child owes; must be in its `emits` and `persist: "content"` (NT-5, NT-6, NT-11). */
   readonly deliverable?: Deliverable<Contract>;
   /**
-   * How many fresh child turns may follow a failed one, each on a fresh grant (NT-24).
+   * How many fresh child turns may follow a failed one, each on a fresh grant; a whole number, 0 or more (NT-24).
    * @default 0
    */
   readonly retries?: number;

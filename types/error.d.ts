@@ -55,7 +55,7 @@ export type DefinitionCode =
   | "LIMIT_INVALID"
   /** An option that does not exist; the message names the closest one that does (NT-9). */
   | "OPTION_UNKNOWN"
-  /** An option of the wrong type or value (NT-9). */
+  /** An option of the wrong type or value, `retries`, `nudges`, `maxUses` and `timeoutMs` included (NT-9). */
   | "OPTION_INVALID"
   /** Two parts of one `emits` share a name (NT-9). */
   | "PART_TAKEN"
@@ -65,7 +65,7 @@ export type DefinitionCode =
   | "GRANT_MISSING"
   /** Neither an AI SDK language model nor a model of your own. */
   | "MODEL_INVALID"
-  /** A middleware guards the model's calls but not nested ones. Takes effect only with nested calls. */
+  /** With nested calls on, a middleware guards the model's calls but not nested ones; the message names it (D-16). */
   | "NESTED_UNGUARDED"
   /** The keel has been closed (D-40). */
   | "KEEL_CLOSED"
@@ -88,32 +88,36 @@ export type CauseCode =
   | "BUDGET_COST"
   /** A ceiling of `limits.tree` is reached (NT-25). */
   | "TREE_LIMIT"
-  /** A child turn would be deeper than `limits.maxDepth`. */
-  | "DEPTH"
   /** The turn ended without any submit, and no nudges are left (NT-18). */
   | "DELIVERABLE_MISSING"
   /** The turn ended with invalid submits only, and no nudges are left; `issues` are the last one's (NT-18). */
   | "DELIVERABLE_INVALID"
   /** The model failed, beyond what retries mend (NT-40). */
   | "MODEL_ERROR"
-  /** The model repeated one call too often. */
+  /** The model repeated one call too often, under `repeatGuard` or a `beforeTool` that throws this code. */
   | "REPEATED_CALL"
   /** A child turn failed under `onError: "fail"`; `cause` is the child's (NT-28). */
   | "CHILD_FAILED"
-  /** The caller may not use what it asked for (NT-33). */
+  /** The turn may not read a source of its agent (NT-32). Also the code of a refused call (NT-33). */
   | "ACCESS_DENIED"
   /** A stop reached the turn (NT-27). */
   | "STOPPED"
   /** The caller ended while this turn was running (NT-38). */
   | "PARENT_ENDED"
-  /** The model called a tool with arguments that its schema refuses, under `invalidArgs: "fail"`; `issues` say why. */
+  /**
+   * The model called a tool with arguments that its schema refuses, under `invalidArgs: "fail"`; `issues` say why. Also the code of a call whose
+   * injected arguments could not be had.
+   */
   | "VALIDATION"
   /** A source's `load` or an `instructions` function threw; under `onError: "fail"` a connection's `brief` too. */
   | "INSTRUCTIONS_FAILED"
   /** A bug of this package, caught at the boundary; it ends that turn only (D-34). */
   | "INTERNAL";
 
-/** Codes of a single call or value: rejections of `callTool` and `emit`, and `error.code` of `tool.*` events. */
+/**
+ * Codes of a single call or value: rejections of `callTool`, `next` and `emit`, and `error.code` of `tool.*` events. A call may also be refused with
+ * `ACCESS_DENIED`, `TREE_LIMIT`, `VALIDATION` or `REPEATED_CALL` of {@link CauseCode}.
+ */
 export type CallCode =
   /** A value that the part's schema refuses was emitted. */
   | "PART_INVALID"
@@ -121,19 +125,23 @@ export type CallCode =
   | "TOOL_FAILED"
   /** `tool not found: <name>` (D-13). */
   | "TOOL_NOT_FOUND"
-  /** A cap refused the call. */
+  /** A cap refused the call: the turn's tool calls, or `maxUses`. */
   | "LIMIT_EXCEEDED"
+  /** A connection would open a child turn deeper than `limits.maxDepth`. The call is refused; the turn goes on. */
+  | "DEPTH"
   /** A deadline cut the call (D-12). */
   | "TIMEOUT"
   /** A stop cut the call (D-12). */
   | "CANCELLED"
   /** The tool threw; `cause` is what it threw, for code only (D-11). */
   | "TOOL_ERROR"
-  /** The effect ledger could not be written. Takes effect only with nested calls. */
+  /** The effect ledger could not be written, or asked. */
   | "LEDGER"
-  /** A recorded call and its replay differ. Takes effect only with nested calls. */
+  /** A recorded call and its replay differ. */
   | "REPLAY_MISMATCH"
-  /** An approval was given for other arguments (D-31). */
+  /** The call needs a human. Thrown by a hook or a tool, it asks for one; `orThrow` throws it for a suspended turn. */
+  | "APPROVAL_REQUIRED"
+  /** An approval was given for other arguments than the call has (D-31). */
   | "APPROVAL_MISMATCH"
   /** A value nested deeper than 128 levels (D-25). */
   | "VALUE_TOO_DEEP";

@@ -7,7 +7,8 @@ import type { Pending, Usage } from "./turn.js";
 
 /**
  * One event; a union discriminated by `type`. Every `turn.started` and every `tool.started` has exactly one terminal event.
- * Captured payloads are there only with `capture`: `input` and `output` with `toolIo`, `reply` with `modelIo`, all after `redact` (D-24).
+ * Captured payloads are there only with `capture`: `input`, `output` and those of `nested_calls` with `toolIo`, `reply` with `modelIo`; all of them, and the
+ * `args` of what is pending, after `redact` (D-24).
  */
 export type KeelEvent = { [Type in keyof KeelEventFields]: EventOf<Type> }[keyof KeelEventFields];
 
@@ -47,8 +48,8 @@ export interface KeelEventFields {
   "text.delta": StepFields & {
     /** The piece of text; append it to the ones before. */
     readonly text: string;
-    /** `"reasoning"` is not part of the answer; absent means `"text"`. */
-    readonly kind?: "text" | "reasoning";
+    /** `"reasoning"` is not part of the answer. */
+    readonly kind: "text" | "reasoning";
   };
   /** A model call ended with a reply. */
   "step.completed": {
@@ -60,7 +61,7 @@ export interface KeelEventFields {
     readonly usage: Usage;
     /** How many calls the reply holds. */
     readonly toolCalls: number;
-    /** What the model replied; only with `capture.modelIo`. */
+    /** What the model replied; only with `capture.modelIo`. The `input` of a call is JSON text here. */
     readonly reply?: readonly AssistantContent[];
   };
   /** A model call failed and is made again; deltas of the attempt before are void (D-8, NT-40). */
@@ -70,7 +71,7 @@ export interface KeelEventFields {
   };
   /** A call was admitted and begins. Refused calls have none (D-13). */
   "tool.started": CallFields & {
-    /** The arguments. */
+    /** The arguments, as they were sent. */
     readonly input?: Json;
   };
   /** A tool reported progress, or a connection forwards its child's (NT-34). */
@@ -94,7 +95,7 @@ export interface KeelEventFields {
     readonly outputBytes: number;
     /** The result. */
     readonly output?: Json;
-    /** What the tool told the host; `nested_calls` lists the calls it made. */
+    /** What the tool told the host. A tool that called others has {@link NestedCallsMetadata} in it, unless its own metadata is no object. */
     readonly metadata?: Json;
     /** What the tool reported, when `isError`. */
     readonly error?: string;
@@ -138,7 +139,7 @@ export interface KeelEventFields {
     /** Its value. */
     readonly max: number;
   };
-  /** A call waits for a human (D-31). Takes effect only with nested calls and approvals, as do `turn.suspended` and `turn.resumed`. */
+  /** A call needs a human (D-31). Told before `approve` is asked. */
   "approval.requested": {
     /** What is waited for. */
     readonly pending: Pending;
@@ -154,7 +155,7 @@ export interface KeelEventFields {
     /** The turn of the attempt that failed. */
     readonly failedTurnId: string;
   };
-  /** Nothing below the turn can go on without a human. Not terminal (D-1, D-5). */
+  /** Nothing in the turn or below it can go on without a human. Not terminal (D-1, D-5). */
   "turn.suspended": {
     /** What is waited for. */
     readonly pending: readonly Pending[];
@@ -197,6 +198,30 @@ export interface CallFields {
   /** The calling call; present only for nested calls. */
   readonly parentCallId?: string;
 }
+
+/** In the metadata of a call whose tool called others. The keys keep this spelling (D-13). */
+export type NestedCallsMetadata = {
+  /** The first 32 calls, in the order in which they ended. */
+  readonly nested_calls: readonly NestedCallSummary[];
+  /** How many more there were; absent when there were none. */
+  readonly nested_calls_truncated?: number;
+};
+
+/** What is told of one nested call. */
+export type NestedCallSummary = {
+  /** The call, `<parent call>/<n>`. Every request is numbered, refused ones too. */
+  readonly id: string;
+  /** The tool that was asked for, whether it exists or not. */
+  readonly name: string;
+  /** `error`: the tool reported failure. `failed`: the call was refused, or the tool threw. `abandoned`: its caller no longer waited. */
+  readonly status: "ok" | "error" | "failed" | "abandoned";
+  /** Milliseconds, on the clock of the budgets. */
+  readonly duration_ms: number;
+  /** The arguments as they were sent, as JSON text cut at 1 KiB; only with `capture.toolIo`. */
+  readonly args?: string;
+  /** Why, cut at 256 bytes; only with `capture.toolIo`, except for `abandoned`. */
+  readonly error?: string;
+};
 
 /** What went wrong with a call. Never holds what a tool threw, unless `exposeErrors` (D-11). */
 export interface EventError {

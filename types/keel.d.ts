@@ -1,19 +1,24 @@
+/// <reference lib="esnext.disposable" />
 /** Keels: what turns run on, and where their records are. */
 
 import type { Agent } from "./agent.js";
 import type { Limits } from "./limits.js";
 import type { Clock } from "./clock.js";
 import type { KeelEvent } from "./event.js";
+import type { Ledger } from "./ledger.js";
+import type { Middleware } from "./middleware.js";
 import type { ContentPart, ModelMessage } from "./model.js";
 import type { Part } from "./part.js";
-import type { Json } from "./schema.js";
+import type { Awaitable, Json } from "./schema.js";
+import type { Approval, Injected, Security, Workspace } from "./security.js";
 import type { TurnStream } from "./stream.js";
-import type { RunOptions, TurnRecord, TurnResult, TurnStatus, Usage } from "./turn.js";
+import type { Pending, ResumeOptions, RunOptions, TurnRecord, TurnResult, TurnStatus, Usage } from "./turn.js";
 
 /**
  * Runs an agent on a default keel, in memory. Never rejects for what happens inside the turn: that is `result.outcome`.
  *
- * @throws KeelError (as a rejection) for misuse: the definition codes of `asTool`'s contract, `GRANT_MISSING`, `BUDGET_INVALID`, `LIMIT_INVALID`, …
+ * @throws KeelError (as a rejection) for misuse: the definition codes of `asTool`'s contract, `GRANT_MISSING`, `BUDGET_INVALID`, `LIMIT_INVALID`,
+ * `NESTED_UNGUARDED` of any agent that can be reached, …
  */
 export function run<Emits extends Part, Contract extends Emits = never>(
   agent: Agent<Emits>,
@@ -38,7 +43,7 @@ export type TurnInput = string | readonly ContentPart[];
 /**
  * Makes a keel: a place to run turns with common settings and one store of records.
  *
- * @throws KeelError `STORE_UNSUPPORTED`, `BINARY_MISSING`, `LIMIT_INVALID`, `OPTION_UNKNOWN`, `OPTION_INVALID`
+ * @throws KeelError `STORE_UNSUPPORTED`, `BINARY_MISSING`, `LIMIT_INVALID`, `NESTED_UNGUARDED`, `OPTION_UNKNOWN`, `OPTION_INVALID`
  */
 export function createKeel(options?: KeelOptions): Keel;
 
@@ -49,13 +54,28 @@ export interface KeelOptions {
    * @default ":memory:"
    */
   readonly records?: string;
-  /** Agents that are found by id; those that are run are known anyway. Takes effect only with a durable store. */
+  /** Agents to be found by id in a durable store; those that are run are known anyway. */
   readonly agents?: readonly Agent[];
   /**
    * `"strict"` waits for the disk before every answer, `"relaxed"` only where an effect must not happen twice. No difference in memory.
    * @default "relaxed"
    */
   readonly durability?: "relaxed" | "strict";
+  /** Hooks for every turn, outermost (D-16). */
+  readonly middleware?: readonly Middleware[];
+  /** The host's own gate for tools. */
+  readonly security?: Security;
+  /**
+   * Asked about each call that needs a human: of a tool with `approval: "required"`, or where `beforeTool` said `"defer"`. It may take any time, which
+   * counts. Absent: as if it answered `"defer"` (D-31).
+   */
+  readonly approve?: (pending: Pending) => Awaitable<Approval>;
+  /** Where calls are written down before and after they run. */
+  readonly ledger?: Ledger;
+  /** Supplies what tools declare as `injects`. */
+  readonly injected?: Injected;
+  /** Where tools work; hooks see it. */
+  readonly workspace?: Workspace;
   /** How much is kept in memory. */
   readonly keep?: {
     /**
@@ -85,12 +105,12 @@ export interface KeelOptions {
 /** See {@link KeelOptions.capture}. */
 export interface Capture {
   /**
-   * Arguments and results of calls, and refused submits.
+   * Arguments and results of calls, nested ones included, and refused submits.
    * @default false
    */
   readonly toolIo?: boolean;
   /**
-   * Requests to models and their replies.
+   * What models reply, in `step.completed`.
    * @default false
    */
   readonly modelIo?: boolean;
@@ -118,7 +138,17 @@ export interface Keel {
     input: TurnInput,
     options?: RunOptions<Contract>,
   ): TurnStream<Emits, Contract>;
-  /** Stops a turn and its scope (NT-27); resolves `false` when it is unknown or has ended (D-40). */
+  /**
+   * Goes on with a suspended root turn, in the process in which it was suspended, and resolves as `run` does: when it ends, or stands still again
+   * (D-31). Exactly the pending calls run; gates that admitted them are not asked again.
+   *
+   * @throws KeelError (as a rejection) `OPTION_INVALID` when no such turn is suspended, an id is not pending or a decision does not fit its kind,
+   * `KEEL_CLOSED`
+   */
+  resume(turnId: string, options?: ResumeOptions): Promise<TurnResult>;
+  /** Is to `resume` what `stream` is to `run`: the events from here on. Throws at once. */
+  resumeStream(turnId: string, options?: ResumeOptions): TurnStream;
+  /** Stops a turn and its scope (NT-27), suspended or not; resolves `false` when it is unknown or has ended (D-40). */
   stop(turnId: string, options?: StopOptions): Promise<boolean>;
   /** What is kept of turns. */
   readonly records: Records;

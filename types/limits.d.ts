@@ -37,7 +37,7 @@ export interface Limits {
    */
   readonly toolExecution?: "parallel" | "sequential";
   /**
-   * Milliseconds for an access predicate or another hook; a longer one refuses (D-16). Not for `approve`.
+   * Milliseconds for an access predicate, or for the middleware of one stage; what takes longer refuses (D-16).
    * @default 30_000
    */
   readonly hookTimeoutMs?: number;
@@ -51,18 +51,20 @@ export interface Limits {
   /** UTF-8 bytes of one tool result that a model sees; more is cut, with a mark. Never a deliverable (D-39). */
   readonly toolResultBytes?: number;
   /**
-   * How deep tools may call tools. 0 turns `callTool` off. Takes effect only with nested calls. Binds the whole tree.
+   * How deep tools may call tools: a call of the model is level 0, what its tool calls level 1. 0 turns `callTool` off. Above 0, every middleware with
+   * `beforeTool` has to say what becomes of nested calls (`NESTED_UNGUARDED`). Binds the whole tree.
    * @default 0
    */
   readonly maxNestedDepth?: number;
   /**
-   * How deep child turns may be; beyond it a delegation fails with `DEPTH`. Binds the whole tree.
+   * How deep child turns may be. Beyond it connections are not offered, and a call to one is refused with `DEPTH`. Binds the whole tree.
    * @default 8
    */
   readonly maxDepth?: number;
   /**
-   * Tool bodies that may run at once in the whole tree (D-19). A dropped call gives its place back although its JavaScript may still run.
-   * Takes effect only with nested calls.
+   * Tool bodies that may run at once in the whole tree, the model's calls and nested ones together; 0 is 1 (D-19). A call that waits for calls or turns
+   * below it lends its place to them. A dropped call gives its place back although its JavaScript may still run.
+   * @default no limit
    */
   readonly maxToolConcurrency?: number;
   /**

@@ -3,12 +3,13 @@
 import type { AccessRule } from "./access.js";
 import type { ToolContext } from "./context.js";
 import type { KeelError } from "./error.js";
+import type { NestedCallsMetadata } from "./event.js";
 import type { AnySchema, Awaitable, InferInput, InferOutput, Json, Schema } from "./schema.js";
 
 /**
  * Defines a tool. `execute` receives what the input schema hands on; its arguments have passed the schema before it is entered (D-26).
  *
- * @throws KeelError `ACCESS_MISSING`, `ID_INVALID`, `SCHEMA_NOT_CONVERTIBLE`, `SCHEMA_INVALID`, `LIMIT_INVALID`, `OPTION_UNKNOWN`, `OPTION_INVALID` (NT-8, NT-9)
+ * @throws KeelError `ACCESS_MISSING`, `ID_INVALID`, `SCHEMA_NOT_CONVERTIBLE`, `SCHEMA_INVALID`, `OPTION_UNKNOWN`, `OPTION_INVALID` (NT-8, NT-9)
  */
 export function defineTool<const S extends AnySchema, const O extends AnySchema = never>(
   options: ToolOptions<S, O>,
@@ -43,7 +44,10 @@ type ToolBody<S extends AnySchema, O extends AnySchema> =
       execute(input: InferOutput<S>, context: ToolContext): ToolReturn<O>;
     }
   | {
-      /** `true`: schema only, the host supplies the result (D-31). Takes effect only with nested calls and approvals. */
+      /**
+       * `true`: schema only, the host supplies the result. A call of the model is pending until `resume` brings `{ result }` (D-31); a nested one is
+       * refused.
+       */
       readonly external: true;
       readonly execute?: never;
     };
@@ -58,7 +62,8 @@ interface ToolSettings<S extends AnySchema, O extends AnySchema> {
   /** Who may call it; required, since a forgotten rule must not mean "everybody" (NT-8, NT-33). */
   readonly access: AccessRule;
   /**
-   * `"required"`: a human decides each call, not the model (D-31). Takes effect only with nested calls and approvals.
+   * `"required"`: a human decides each call, not the model (D-31): `approve` is asked, and where it defers or is absent the call is pending. A nested call
+   * is refused before anybody is asked.
    * @default "none"
    */
   readonly approval?: "none" | "required";
@@ -77,13 +82,13 @@ interface ToolSettings<S extends AnySchema, O extends AnySchema> {
    * @default "never"
    */
   readonly replay?: "never" | "safe";
-  /** Milliseconds for one call, within `limits.toolTimeout` (D-20). Running out answers the call with an error; it does not end the turn. */
+  /** Milliseconds for one call, a positive whole number, within `limits.toolTimeout` (D-20). Running out answers the call with an error; it does not end the turn. */
   readonly timeoutMs?: number | "unbounded";
-  /** What the tool does to the world; read by policies. Takes effect only with nested calls and middleware. */
+  /** What the tool does to the world: a declaration, enforced by nobody, for `toolPolicy` and `planMode` to be given by tool id. */
   readonly effects?: ToolEffects;
-  /** Arguments that the host sets; the model neither sees nor can forge them. Takes effect only with nested calls. */
+  /** Arguments that the host sets; callers neither see nor can forge them. Nested calls to such a tool run one at a time. */
   readonly injects?: readonly InjectedArgument[];
-  /** How often one turn may call the tool; further calls are refused. */
+  /** How often one turn may call the tool, its model and its tools together; a positive whole number. Further calls are refused. */
   readonly maxUses?: number;
   /**
    * Show the model what `execute` threw. Otherwise the text is kept from it (D-11).
@@ -104,7 +109,7 @@ export type ToolValue<O extends AnySchema> = [O] extends [never] ? Json : InferO
 /** What `execute` may return: anything when there is no output schema. */
 export type ToolReturn<O extends AnySchema> = [O] extends [never] ? unknown : Awaitable<InferInput<O> | ToolReply>;
 
-/** What a tool does to the world. Takes effect only with nested calls and middleware. */
+/** What a tool does to the world. */
 export interface ToolEffects {
   /** Changes nothing. */
   readonly readOnly?: boolean;
@@ -120,15 +125,18 @@ export interface ToolEffects {
   readonly externalService?: boolean;
   /** Spends money. */
   readonly payment?: boolean;
-  /** @default "inherit" */
+  /**
+   * Whether it has to work in a sandbox.
+   * @default "inherit"
+   */
   readonly sandbox?: "inherit" | "disabled" | "required";
 }
 
-/** One argument that the host sets, whatever the caller sent under that name. Takes effect only with nested calls. */
+/** One argument that the host sets, whatever the caller sent under that name. */
 export interface InjectedArgument {
   /** The argument's name; it is dropped from the schema that the model sees. */
   readonly name: string;
-  /** A value of the host's, or the id of the call. */
+  /** A value of `createKeel({ injected })`, or the id of the call, which of a nested call is the nested id. */
   readonly from: "host" | "toolCallId";
 }
 
@@ -162,9 +170,9 @@ export interface Tool<In = unknown, Out = unknown, Args = In> {
   readonly replay: "never" | "safe";
   /** Milliseconds for one call, as given (D-20). */
   readonly timeoutMs?: number | "unbounded";
-  /** What it does to the world. Takes effect only with nested calls and middleware. */
+  /** What it does to the world. */
   readonly effects?: ToolEffects;
-  /** Arguments that the host sets. Takes effect only with nested calls. Empty when none were given. */
+  /** Arguments that the host sets. Empty when none were given. */
   readonly injects: readonly InjectedArgument[];
   /** How often one turn may call it. */
   readonly maxUses?: number;
@@ -180,7 +188,7 @@ export interface ToolResult<Value = Json> {
   readonly text: string;
   /** What the tool returned; absent when it gave only text. */
   readonly value?: Value;
-  /** For the host and the calling tool; a model never sees it. */
+  /** For the host and the calling tool; a model never sees it. Holds `nested_calls` when the tool called others, see {@link NestedCallsMetadata}. */
   readonly metadata?: Json;
 }
 
@@ -203,6 +211,21 @@ export interface ToolResultOptions {
   readonly isError?: boolean;
   /** For the host; a model never sees it. It appears in `tool.completed`. */
   readonly metadata?: unknown;
+  /** What the tool asks of the loop that runs it. */
+  readonly control?: ToolControl;
+}
+
+/**
+ * Requests of a tool to its loop. They are part of the reply that `execute` makes and go no further: a step's results always go back to the model, and
+ * the caller of a nested call does not see them.
+ */
+export interface ToolControl {
+  /** The result is the turn's answer. */
+  readonly returnDirect?: boolean;
+  /** The turn is to end. */
+  readonly terminate?: boolean;
+  /** What comes next. */
+  readonly goto?: "model" | "tools" | "end";
 }
 
 /** What {@link toolResult} and {@link toolError} make. */

@@ -2,9 +2,11 @@
 
 import type { Budget, Limits } from "./limits.js";
 import type { Cause, Issue } from "./error.js";
+import type { Middleware } from "./middleware.js";
 import type { FinishReason, ModelMessage } from "./model.js";
 import type { Deliverable, Part, PartOutput, PartValue } from "./part.js";
 import type { Json } from "./schema.js";
+import type { Decision } from "./security.js";
 import type { Identity } from "./access.js";
 
 /** Options of `run` and `stream`. `Contract` is the part that the turn owes. */
@@ -23,6 +25,18 @@ export interface RunOptions<Contract extends Part = Part> {
   readonly budget?: Budget;
   /** How the tree behaves, field by field before the agent's own (D-18). */
   readonly limits?: Limits;
+  /** Hooks for the whole tree, inside the keel's and outside the agents' (D-16). */
+  readonly middleware?: readonly Middleware[];
+}
+
+/** Options of `resume` and `resumeStream`. */
+export interface ResumeOptions {
+  /** What was decided, by the id of what is pending. What nobody decided stays pending; with nothing decided the turn stays suspended. */
+  readonly approvals?: Readonly<Record<Pending["id"], Decision>>;
+  /** Takes the place of the recorded one; the identity is the recorded one always (D-28). */
+  readonly ambient?: Json;
+  /** Stops the turn and everything below it when aborted, as the signal of `run` did until the turn was suspended. */
+  readonly signal?: AbortSignal;
 }
 
 /** Where a turn stands. Discriminated by `status`. */
@@ -53,7 +67,10 @@ export interface Stopped {
   readonly reason: unknown;
 }
 
-/** The turn waits for a human. Not an end (D-1). Takes effect only with nested calls and approvals. */
+/**
+ * The turn stands still: nothing in it or below it can go on without a human. Not an end (D-1): `resume` goes on, `stop` ends it. Time does not count
+ * meanwhile, and nothing keeps the process alive (D-5, D-36).
+ */
 export interface Suspended {
   /** The tag. */
   readonly status: "suspended";
@@ -65,7 +82,7 @@ export interface Suspended {
 export interface Pending {
   /** Names it in the answer. */
   readonly id: string;
-  /** `"approval"`: may it run? `"external"`: what is its result? */
+  /** `"approval"`: may it run? `"external"`: what is its result? `approve` is asked about the first kind only. */
   readonly kind: "approval" | "external";
   /** The ids of the turns from the root to the one that issued the call. */
   readonly path: readonly string[];
@@ -107,7 +124,7 @@ export interface TurnResult<Emits extends Part = Part, Contract extends Part = P
    * The same result, known to be completed: with a contract, `deliverable` is there.
    *
    * @throws KeelError with the cause's code and message, and the {@link Cause} as its `details`, when the turn failed; `STOPPED` with the reason as
-   * its `cause` when it was stopped
+   * its `cause` when it was stopped; `APPROVAL_REQUIRED` with what is pending as its `details` when it is suspended
    */
   orThrow(): CompletedResult<Emits, Contract>;
 }
