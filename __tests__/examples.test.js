@@ -35,6 +35,29 @@ const EXPECTED = {
       "offered: read-files\nrefused: delete-files ACCESS_DENIED\nran: read-files\ndefinition: GRANT_MISSING",
     );
   },
+  "nested-calls.js"(output) {
+    const reason = "send-money refused, money is not sent on a Sunday";
+    assert.deepEqual(output.split("\n"), [
+      "half a guard: NESTED_UNGUARDED",
+      `treasurer, by the model: ${reason}`,
+      `treasurer, by call call-2: ${reason}`,
+      `treasurer, by call call-3/1: ${reason}`,
+      `clerk, by the model: ${reason}`,
+      `clerk, by call call-2: ${reason}`,
+      "completed after 5 steps; 3 calls, 1 nested; sent 0 times",
+    ]);
+  },
+  "approvals.js"(output) {
+    assert.deepEqual(output.split("\n"), [
+      'suspended: approval refund {"euros":500}',
+      "suspended: external inspect-parcel",
+      "completed - Done.",
+      'refund: "refunded 5 euros"',
+      'refund: "refunded 500 euros"',
+      "refund: \"call 'refund' denied: never that much\"",
+      'inspect-parcel: {"damaged":false}',
+    ]);
+  },
   "testing.js"(output) {
     assert.match(output, /^the model read: invalid arguments for 'weather'/m);
     assert.match(output, /^after a minute: BUDGET_TIME$/m);
