@@ -15,6 +15,8 @@ export function redactEvent(event, capture) {
   const redacted = { ...event };
   if ("input" in event) redacted.input = apply(capture, "toolInput", event.toolId, event.input);
   if ("output" in event) redacted.output = apply(capture, "toolOutput", event.toolId, event.output);
+  // What a tool reports as its failure is its output as text.
+  if (typeof event.error === "string") redacted.error = asText(apply(capture, "toolOutput", event.toolId, event.error));
   if ("reply" in event) redacted.reply = apply(capture, "modelReply", undefined, event.reply);
   if ("pending" in event) redacted.pending = redactPending(event.pending, capture);
   if (Array.isArray(event.metadata?.nested_calls)) redacted.metadata = redactSummary(event.metadata, capture);
