@@ -8,7 +8,7 @@ import type { Awaitable, Json } from "./schema.js";
 export interface Security {
   /**
    * Asked once per call, last of all gates but a human. `true`, `{ allow: true }` and `{ prompted: true }` admit; anything else, or a throw, refuses.
-   * Nobody can be asked about a nested call, so a gate that would ask has to deny it. Absent: everything is admitted.
+   * Nobody can be asked about a nested call, so a gate that would ask has to deny it. It has the time of the turn. Absent: everything is admitted.
    */
   readonly authorizeTool?: (request: AuthorizeRequest) => Awaitable<Authorization>;
   /** The only tools that exist; calls of others are answered as for an unknown tool. Absent: no such list. Empty: none, while `failClosed`. */
