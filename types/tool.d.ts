@@ -82,7 +82,10 @@ interface ToolSettings<S extends AnySchema, O extends AnySchema> {
    * @default "never"
    */
   readonly replay?: "never" | "safe";
-  /** Milliseconds for one call, a positive whole number, within `limits.toolTimeout` (D-20). Running out answers the call with an error; it does not end the turn. */
+  /**
+   * Milliseconds for one call, a positive whole number, within `limits.toolTimeout` (D-20). Running out answers the call with an error; it does not end
+   * the turn.
+   */
   readonly timeoutMs?: number | "unbounded";
   /** What the tool does to the world: a declaration, enforced by nobody, for `toolPolicy` and `planMode` to be given by tool id. */
   readonly effects?: ToolEffects;
