@@ -55,16 +55,17 @@ export function ask(host, command, callback) {
  *
  * @param {Host} host
  * @param {any} command
- * @param {(effect: EffectSignal) => Promise<object>} callback
+ * @param {(effect: EffectSignal) => Promise<object | string>} callback
+ * @param {"thrown" | "refused"} [failure] how the answer names what was thrown
  */
-export function askPlainly(host, command, callback) {
+export function askPlainly(host, command, callback, failure = "thrown") {
   const effect = expect(host, command);
   scopeOf(host, command).runInAsyncScope(async () => {
     let text;
     try {
       text = JSON.stringify(await callback(effect));
     } catch (error) {
-      text = JSON.stringify({ thrown: thrown(error) });
+      text = JSON.stringify({ [failure]: thrown(error) });
     }
     host.answer(command.id, text);
   });

@@ -24,9 +24,11 @@ export function callTool(call, toolOrId, args, options = {}) {
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {
     return rejected(optionInvalid(`${where}: signal`, "an AbortSignal", signal));
   }
-  const { number, promise } = host.tickets.issue();
-  host.input("callTool", { id: call.id, ticket: number, tool: name, ...argsBody(args) });
-  if (signal) abandonOn(call, signal, number, promise);
+  const { number, promise } = host.tickets.issue(() => /** @type {KeelError} */ (call.over));
+  const abandoned = signal?.aborted === true;
+  if (abandoned) host.tickets.blame(number, signal.reason);
+  host.input("callTool", { id: call.id, ticket: number, tool: name, ...argsBody(args), abandoned });
+  if (signal && !abandoned) abandonOn(call, signal, number, promise);
   return promise;
 }
 
@@ -68,8 +70,10 @@ function argsBody(args) {
  * @param {Promise<any>} promise
  */
 function abandonOn(call, signal, ticket, promise) {
-  const abandon = () => call.host.input("abandon", { id: call.id, ticket });
-  if (signal.aborted) return abandon();
+  const abandon = () => {
+    call.host.tickets.blame(ticket, signal.reason);
+    call.host.input("abandon", { id: call.id, ticket });
+  };
   signal.addEventListener("abort", abandon, { once: true });
   const forget = () => signal.removeEventListener("abort", abandon);
   promise.then(forget, forget);

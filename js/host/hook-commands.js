@@ -25,7 +25,7 @@ export const hookCommands = {
 
   hooks(host, command) {
     const turn = turnOf(host, command);
-    askPlainly(host, command, (effect) => stages[command.stage](turn, turn.context(effect), command));
+    askPlainly(host, command, (effect) => stages[command.stage](turn, turn.context(effect), command, effect), "refused");
   },
 
   wrap(host, command) {
@@ -67,7 +67,7 @@ export const hookCommands = {
   },
 };
 
-/** @type {Record<string, (turn: HostTurn, context: any, command: any) => Promise<object>>} */
+/** @type {Record<string, (turn: HostTurn, context: any, command: any, effect: EffectSignal) => Promise<object | string>>} */
 const stages = {
   beforeTool: (turn, context, { call }) => admit(turn, "beforeTool", context, call),
   checkNestedTool: (turn, context, { call }) => admit(turn, "checkNestedTool", context, call),
@@ -78,13 +78,13 @@ const stages = {
     return { ok: shown === result ? null : wireResult(call.toolId, shown) };
   },
 
-  async observeNestedResult(turn, context, { call, result }) {
+  async observeNestedResult(turn, context, { call, result }, effect) {
     const shown = Object.freeze(result);
     for (const layer of turn.layersWith("observeNestedResult")) {
       try {
         await layer.observeNestedResult(context, call, shown);
       } catch (error) {
-        tellError(turn, undefined, error);
+        tellError(turn, effect, error);
       }
     }
     return { ok: null };
@@ -131,7 +131,7 @@ async function admit(turn, stage, context, call) {
  * Tells the `onError` hooks; what they do changes nothing.
  *
  * @param {HostTurn} turn
- * @param {EffectSignal | undefined} effect
+ * @param {EffectSignal} effect
  * @param {unknown} error
  */
 export function tellError(turn, effect, error) {
@@ -140,10 +140,14 @@ export function tellError(turn, effect, error) {
   }
 }
 
-/** @param {any} verdict */
+/**
+ * A reason to deny wins over anything that is said next to it.
+ *
+ * @param {any} verdict
+ */
 function authorization(verdict) {
-  if (verdict === true || verdict?.allow === true || verdict?.prompted === true) return "allow";
-  return { deny: typeof verdict?.deny === "string" ? verdict.deny : null };
+  if (typeof verdict?.deny === "string") return { deny: verdict.deny };
+  return verdict === true || verdict?.allow === true || verdict?.prompted === true ? "allow" : { deny: null };
 }
 
 /** @param {any} verdict */

@@ -7,7 +7,14 @@ import { AsyncResource } from "node:async_hooks";
 
 import { KeelError } from "../error.js";
 
-/** @typedef {{ scope: AsyncResource, resolve: (value: any) => void, reject: (error: unknown) => void }} Ticket */
+/**
+ * @typedef {object} Ticket
+ * @property {AsyncResource} scope
+ * @property {(value: any) => void} resolve
+ * @property {(error: unknown) => void} reject
+ * @property {() => KeelError} over why nobody serves it, where its caller was cut off
+ * @property {unknown} [cause] why its caller abandoned it
+ */
 
 export class Tickets {
   /** @type {Map<number, Ticket>} */
@@ -15,17 +22,29 @@ export class Tickets {
   #next = 1;
 
   /**
+   * @param {() => KeelError} over
    * @returns {{ number: number, promise: Promise<any> }}
    */
-  issue() {
+  issue(over) {
     const number = this.#next;
     this.#next += 1;
     const promise = new Promise((resolve, reject) => {
-      this.#waiting.set(number, { scope: new AsyncResource("keel-native.call"), resolve, reject });
+      this.#waiting.set(number, { scope: new AsyncResource("keel-native.call"), resolve, reject, over });
     });
     // A caller may drop what it called.
     promise.catch(() => {});
     return { number, promise };
+  }
+
+  /**
+   * The promise is about to be rejected, for this reason.
+   *
+   * @param {number} number
+   * @param {unknown} cause
+   */
+  blame(number, cause) {
+    const ticket = this.#waiting.get(number);
+    if (ticket) ticket.cause = cause;
   }
 
   /** @param {number} number */
@@ -42,7 +61,8 @@ export class Tickets {
     if (!ticket) return;
     this.#waiting.delete(number);
     if (result) ticket.resolve(Object.freeze(result));
-    else ticket.reject(new KeelError(error.code, error.message, { cause }));
+    else if (error) ticket.reject(new KeelError(error.code, error.message, { cause: cause ?? ticket.cause }));
+    else ticket.reject(ticket.over());
   }
 
   /**

@@ -39,7 +39,7 @@ export function runWraps(host, command) {
       return layers[index].wrapTool(context, current, (/** @type {any} */ changed) => dispatch(index + 1, { ...current, ...changed }));
     }
     if (isOver) throw over();
-    const { number, promise } = host.tickets.issue();
+    const { number, promise } = host.tickets.issue(over);
     waiting.add(number);
     const args = current.args === call.args ? null : current.args;
     host.input("next", { id, ticket: number, args });

@@ -47,6 +47,7 @@ pub struct Admitted {
 pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitted, Refusal> {
     let reservation = Reservation::take(turn, request.parent.is_some())?;
     let tool_index = lookup(turn, request)?;
+    reservation.take_use(tool_index)?;
     let spec = &turn.agent().tools[tool_index];
     let key = turn.port.next_call_key();
     let prepared = arguments::prepare(turn, tool_index, key, request).await?;
@@ -74,7 +75,6 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
         return Err(Refusal::AccessDenied { tool: request.tool.to_owned() });
     }
     authorize(turn, &call).await?;
-    turn.tool_uses.borrow_mut()[tool_index] += 1;
     let default_exclusive = match spec.concurrency {
         Concurrency::Exclusive => true,
         Concurrency::Shared => false,
@@ -108,9 +108,6 @@ fn lookup(turn: &Turn, request: &CallRequest<'_>) -> Result<usize, Refusal> {
         return Err(Refusal::NotFound { tool: tool.to_owned() });
     };
     let spec = &agent.tools[index];
-    if let Some(max) = spec.max_uses.filter(|max| turn.tool_uses.borrow()[index] >= *max) {
-        return Err(Refusal::UsesSpent { tool: tool.to_owned(), max });
-    }
     let max_depth = turn.limits.max_depth();
     if spec.delegation.is_some() && turn.depth >= max_depth {
         return Err(Refusal::Depth { tool: tool.to_owned(), max: max_depth });
@@ -158,10 +155,13 @@ fn pending(turn: &Turn, call: &Call) -> Pending {
     }
 }
 
-/// A place in the tool-call budget of the turn and of the ceilings around it. Given back unless it is spent.
+/// A place in the tool-call budget of the turn and of the ceilings around it, and one of the uses of a tool. Given back
+/// unless it is spent.
 pub struct Reservation {
     turn: Rc<Turn>,
     nested: bool,
+    /// The tool of which a use is taken.
+    used: Cell<Option<usize>>,
     spent: Cell<bool>,
 }
 
@@ -177,7 +177,19 @@ impl Reservation {
             turn.reached(LimitName::Tree, max);
             return Err(Refusal::TreeSpent { what, max });
         }
-        Ok(Self { turn: Rc::clone(turn), nested, spent: Cell::new(false) })
+        Ok(Self { turn: Rc::clone(turn), nested, used: Cell::default(), spent: Cell::default() })
+    }
+
+    /// Taken before anything is waited for, so that calls which are admitted at once cannot share the last use.
+    fn take_use(&self, tool_index: usize) -> Result<(), Refusal> {
+        let tool = &self.turn.agent().tools[tool_index];
+        let uses = &mut self.turn.tool_uses.borrow_mut()[tool_index];
+        if let Some(max) = tool.max_uses.filter(|max| *uses >= *max) {
+            return Err(Refusal::UsesSpent { tool: tool.id.to_string(), max });
+        }
+        *uses += 1;
+        self.used.set(Some(tool_index));
+        Ok(())
     }
 
     /// The body is about to run: the place is used up, whatever comes of it.
@@ -190,6 +202,9 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if self.spent.get() {
             return;
+        }
+        if let Some(tool_index) = self.used.get() {
+            self.turn.tool_uses.borrow_mut()[tool_index] -= 1;
         }
         self.turn.meter.release_call(self.nested);
         if let Some(meter) = &self.turn.tree_meter {

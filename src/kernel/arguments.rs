@@ -37,8 +37,8 @@ pub async fn prepare(
 ) -> Result<Prepared, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let subject = || {
-        let kind = if request.parent.is_some() { "nested call" } else { "call" };
-        format!("{kind} '{}'", spec.id)
+        let kind = if request.parent.is_some() { "nested call " } else { "" };
+        format!("{kind}'{}'", spec.id)
     };
     let given = match request.arguments {
         Arguments::Json(json) => json,

@@ -30,6 +30,8 @@ pub struct Body {
 /// What a body asks of the loop that drives it.
 pub enum Letter {
     Call(NestedRequest),
+    /// A call that nobody waited for from the start.
+    Abandoned(NestedRequest),
     /// Nobody waits for that nested call any longer: its own signal fired.
     Abandon {
         ticket: Ticket,
@@ -104,6 +106,7 @@ impl<'a> Below<'a> {
                 self.handles.insert(ticket, handle);
                 self.running.push(serving.map(|ended| ended.unwrap_or(Ok(()))).boxed_local());
             }
+            Letter::Abandoned(request) => nested::abandon(call, &request),
             Letter::Abandon { ticket } => {
                 let Some(handle) = self.handles.remove(&ticket) else { return };
                 handle.abort();

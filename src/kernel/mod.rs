@@ -131,12 +131,15 @@ impl Kernel {
                     progress::report(&body.call, progress);
                 }
             }
-            Input::CallTool { id, ticket, tool, args, broken } => {
-                if let Some(body) = self.body(id) {
+            Input::CallTool { id, ticket, tool, args, broken, abandoned } => match self.body(id) {
+                Some(body) => {
                     let arguments = nested::arguments(args, broken.map(|broken| broken.0));
-                    body.letters.put(Letter::Call(NestedRequest { ticket, tool: tool.0, arguments }));
+                    let request = NestedRequest { ticket, tool: tool.0, arguments };
+                    body.letters.put(if abandoned { Letter::Abandoned(request) } else { Letter::Call(request) });
                 }
-            }
+                // The body was cut off, perhaps by this very input's time. The host is told why before it reads this.
+                None => self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None }),
+            },
             Input::Abandon { id, ticket } => {
                 if let Some(body) = self.body(id) {
                     body.letters.put(Letter::Abandon { ticket });

@@ -50,6 +50,11 @@ pub async fn serve(parent: Rc<Call>, request: NestedRequest) -> Result<(), Failu
     Ok(())
 }
 
+/// Numbers a call that was abandoned before it was made, and tells so; nothing else comes of it.
+pub fn abandon(parent: &Rc<Call>, request: &NestedRequest) {
+    drop(Caller::new(parent, request));
+}
+
 async fn perform(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Result<Ended, Failure> {
     let cap = &parent.nesting.cap;
     let Some(admission) = cap.admit().await else {

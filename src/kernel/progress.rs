@@ -1,5 +1,6 @@
 //! What tools tell while they run. A call may report as often as it likes; at most 32 reports a second become events, the
-//! newest of the rest follows when the call ends, so a tight loop cannot fill the memory (BL-136).
+//! newest of the rest follows when the call ends, so a tight loop cannot fill the memory (BL-136). What a nested call
+//! reports is its caller's business: the caller knows how far it is, and tells that itself.
 
 use crate::kernel::call::Call;
 use crate::kernel::event::{EventBody, Progress};
@@ -15,6 +16,9 @@ pub struct Gate {
 }
 
 pub fn report(call: &Call, progress: Progress) {
+    if call.parent.is_some() {
+        return;
+    }
     let now = call.turn.port.now();
     let mut gate = call.progress.borrow_mut();
     if now.ms_since(gate.second_began) >= 1_000.0 {

@@ -347,6 +347,9 @@ pub enum Input {
         tool: Text,
         args: Option<Box<RawValue>>,
         broken: Option<Text>,
+        /// Its own signal had fired before it was made: nothing of it is to happen.
+        #[serde(default)]
+        abandoned: bool,
     },
     /// A `callTool` of the body `id` is no longer waited for.
     Abandon {

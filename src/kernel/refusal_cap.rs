@@ -2,64 +2,72 @@
 //! cannot loop on refusals that cost no budget. Admissions queue for what is left of the 8: valid fan-outs wait a
 //! moment, and are never refused for coming at once.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 
-use futures_channel::oneshot;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 const REFUSALS_MAX: u32 = 8;
 
-#[derive(Default)]
+/// The places are what is left of the 8, first come first served; a refusal keeps the place of its admission.
 pub struct RefusalCap {
+    places: Semaphore,
     refused: Cell<u32>,
-    admitting: Cell<u32>,
-    waiting: RefCell<VecDeque<oneshot::Sender<()>>>,
+    /// Refusals that came after their admission, while no place was free to keep.
+    owed: Cell<u32>,
 }
 
 /// An admission under way. Dropped without a verdict, it counts for nothing.
-pub struct Admission<'a>(&'a RefusalCap);
+pub struct Admission<'a> {
+    cap: &'a RefusalCap,
+    place: Option<SemaphorePermit<'a>>,
+}
+
+impl Default for RefusalCap {
+    fn default() -> Self {
+        Self { places: Semaphore::new(REFUSALS_MAX as usize), refused: Cell::default(), owed: Cell::default() }
+    }
+}
 
 impl RefusalCap {
     /// Waits until an admission may begin; `None` when the cap is reached.
     pub async fn admit(&self) -> Option<Admission<'_>> {
-        loop {
-            if self.refused.get() >= REFUSALS_MAX {
-                return None;
-            }
-            if self.refused.get() + self.admitting.get() < REFUSALS_MAX {
-                self.admitting.set(self.admitting.get() + 1);
-                return Some(Admission(self));
-            }
-            let (sender, receiver) = oneshot::channel();
-            self.waiting.borrow_mut().push_back(sender);
-            let _woken = receiver.await;
-        }
+        let place = self.places.acquire().await.ok()?;
+        Some(Admission { cap: self, place: Some(place) })
     }
 
     /// Counts a refusal that came after the admission.
     pub fn refuse(&self) {
-        self.refused.set(self.refused.get() + 1);
-        self.wake();
+        if self.places.forget_permits(1) == 0 {
+            self.owed.set(self.owed.get() + 1);
+        }
+        self.count();
     }
 
-    /// Whoever is woken looks again, in order.
-    fn wake(&self) {
-        let waiting = self.waiting.take();
-        for sender in waiting {
-            let _gone = sender.send(());
+    fn count(&self) {
+        self.refused.set(self.refused.get() + 1);
+        if self.refused.get() >= REFUSALS_MAX {
+            self.places.close();
         }
     }
 }
 
 impl Admission<'_> {
-    pub fn refused(self) {
-        self.0.refused.set(self.0.refused.get() + 1);
+    pub fn refused(mut self) {
+        if let Some(place) = self.place.take() {
+            place.forget();
+        }
+        self.cap.count();
     }
 }
 
 impl Drop for Admission<'_> {
     fn drop(&mut self) {
-        self.0.admitting.set(self.0.admitting.get().saturating_sub(1));
-        self.0.wake();
+        let owed = self.cap.owed.get();
+        if owed > 0
+            && let Some(place) = self.place.take()
+        {
+            self.cap.owed.set(owed - 1);
+            place.forget();
+        }
     }
 }

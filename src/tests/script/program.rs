@@ -18,7 +18,7 @@ pub struct Tool(Value);
 
 pub fn agent(id: &str) -> Agent {
     Agent(json!({
-        "id": id, "instructions": null, "prepares": false, "tools": [], "emits": [], "reads": [], "grants": [],
+        "id": id, "instructions": null, "prepares": false, "tools": [], "emits": [], "reads": [], "grants": [], "hooks": {},
         "budget": {}, "limits": {},
     }))
 }
@@ -27,7 +27,8 @@ pub fn agent(id: &str) -> Agent {
 pub fn tool(id: &str) -> Tool {
     Tool(json!({
         "id": id, "schema": {"type": "object"}, "prepares": false, "access": {"type": "public"}, "exposure": "direct",
-        "concurrency": "unset", "timeoutMs": null, "maxUses": null, "exposeErrors": null, "delegation": null,
+        "concurrency": "unset", "timeoutMs": null, "maxUses": null, "exposeErrors": null, "delegation": null, "external": false,
+        "approvalRequired": false, "replaySafe": false, "injects": [],
     }))
 }
 
