@@ -139,7 +139,10 @@ async function runModel(host, turn, command, effect) {
   try {
     /** @type {any} */
     const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
-    const reply = await callModel(model, turn.request(command.offer), options, (delta) => {
+    const request = turn.request(command.offer);
+    host.samples.request = request;
+    host.samples.options = options;
+    const reply = await callModel(model, request, options, (delta) => {
       if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
     text = JSON.stringify({ ok: priced(host, model, reply) });
@@ -174,6 +177,7 @@ function priced(host, model, reply) {
  */
 function runTool(host, call, input, id) {
   const context = new ToolContext(call);
+  host.samples.context = context;
   let returned;
   try {
     checkPerformable(call.tool);
@@ -273,6 +277,7 @@ function ask(host, turn, command, callback) {
  */
 function expect(host, turn, command) {
   const effect = new EffectSignal(turn);
+  host.samples.effect = effect;
   host.effects.set(command.id, effect);
   return effect;
 }
