@@ -156,6 +156,11 @@ impl Kernel {
         self.port.turns.borrow().values().cloned().collect()
     }
 
+    #[cfg(test)]
+    pub fn live(&self) -> port::Live {
+        self.port.live()
+    }
+
     /// The idempotency key of a call whose body runs.
     pub fn idempotency_key(&self, key: CallKey) -> Option<String> {
         self.port.calls.borrow().get(&key).map(|call| idempotency::key(call))

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::kernel::spec::Program;
 use crate::kernel::text::well_formed;
 
-pub use self::program::{Agent, agent, as_tool, build, merge, tool};
+pub use self::program::{Agent, Tool, agent, as_tool, build, merge, tool};
 pub use self::reply::{
     Step, after, ask, brief, call, call_as, calls, error_result, keel_error, model_error, ok, reply, result, text,
     thrown,
