@@ -16,7 +16,8 @@ use crate::kernel::event::{CallInfo, ErrorInfo, EventBody, LimitName};
 use crate::kernel::id::{CallId, CallKey};
 use crate::kernel::outcome::Failure;
 use crate::kernel::port;
-use crate::kernel::protocol::{Answer, CallAnswer, CallResult, Command, Offer, Thrown};
+use crate::kernel::predicate::{self, Subject};
+use crate::kernel::protocol::{CallAnswer, CallResult, Command, Offer, Thrown};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::RequestedCall;
 use crate::kernel::schema;
@@ -114,16 +115,7 @@ async fn may_use(turn: &Rc<Turn>, tool_index: usize) -> bool {
     match turn.access.verdict(&turn.agent().tools[tool_index].access) {
         Verdict::Allowed => true,
         Verdict::Denied => false,
-        Verdict::AskHost => {
-            let command = |id| Command::Access {
-                id,
-                turn_id: turn.id(),
-                tool: Some(tool_index),
-                source: None,
-            };
-            // Fail closed: only an explicit yes admits (D-16).
-            matches!(turn.port.ask(turn, command).read().await, Answer::Ok(true))
-        }
+        Verdict::AskHost => predicate::allows(turn, Subject::Tool(tool_index)).await,
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     pub tool_execution: Option<ToolExecution>,
+    pub hook_timeout_ms: Option<f64>,
     pub model_call_timeout_ms: Option<f64>,
     pub stream_idle_timeout_ms: Option<f64>,
     pub tool_result_bytes: Option<usize>,
@@ -66,11 +67,13 @@ impl Limits {
     pub const MAX_DEPTH: u32 = 8;
     pub const MAX_MODEL_RETRIES: u32 = 3;
     pub const STREAM_IDLE_TIMEOUT_MS: f64 = 120_000.0;
+    pub const HOOK_TIMEOUT_MS: f64 = 30_000.0;
 
     /// This set of options over `weaker`, field by field.
     pub fn over(&self, weaker: &Self) -> Self {
         Self {
             tool_execution: self.tool_execution.or(weaker.tool_execution),
+            hook_timeout_ms: self.hook_timeout_ms.or(weaker.hook_timeout_ms),
             model_call_timeout_ms: self.model_call_timeout_ms.or(weaker.model_call_timeout_ms),
             stream_idle_timeout_ms: self.stream_idle_timeout_ms.or(weaker.stream_idle_timeout_ms),
             tool_result_bytes: self.tool_result_bytes.or(weaker.tool_result_bytes),
@@ -109,6 +112,10 @@ impl Limits {
 
     pub fn max_model_retries(&self) -> u32 {
         self.max_model_retries.unwrap_or(Self::MAX_MODEL_RETRIES)
+    }
+
+    pub fn hook_timeout_ms(&self) -> f64 {
+        self.hook_timeout_ms.unwrap_or(Self::HOOK_TIMEOUT_MS)
     }
 
     pub fn stream_idle_timeout_ms(&self) -> f64 {

@@ -27,6 +27,8 @@ pub enum Cut {
     ToolTimeout { max_ms: f64 },
     #[error("the model sent nothing for {max_ms} ms")]
     ModelTimeout { max_ms: f64 },
+    #[error("the hook ran longer than {max_ms} ms")]
+    HookTimeout { max_ms: f64 },
 }
 
 impl Cut {
@@ -34,7 +36,10 @@ impl Cut {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Stopped { .. } => "CANCELLED",
-            Self::OutOfTime { .. } | Self::ToolTimeout { .. } | Self::ModelTimeout { .. } => "TIMEOUT",
+            Self::OutOfTime { .. }
+            | Self::ToolTimeout { .. }
+            | Self::ModelTimeout { .. }
+            | Self::HookTimeout { .. } => "TIMEOUT",
             Self::CallerEnded => "TOOL_FAILED",
         }
     }

@@ -355,7 +355,9 @@ fn cut_outcome(turn: &Turn, cut: Cut) -> Outcome {
                 },
             )
         }
-        Cut::CallerEnded | Cut::ToolTimeout { .. } | Cut::ModelTimeout { .. } => failed(turn, Failure::ParentEnded),
+        Cut::CallerEnded | Cut::ToolTimeout { .. } | Cut::ModelTimeout { .. } | Cut::HookTimeout { .. } => {
+            failed(turn, Failure::ParentEnded)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::kernel::contract;
 use crate::kernel::event::LimitName;
 use crate::kernel::limits::LimitBehavior;
 use crate::kernel::outcome::Failure;
+use crate::kernel::predicate::{self, Subject};
 use crate::kernel::protocol::{Answer, Command, Offer};
 use crate::kernel::step::{self, StepEnd};
 use crate::kernel::text::Text;
@@ -109,15 +110,7 @@ async fn may_read(turn: &Rc<Turn>, index: usize, rule: &AccessRule) -> bool {
     match turn.access.verdict(rule) {
         Verdict::Allowed => true,
         Verdict::Denied => false,
-        Verdict::AskHost => {
-            let command = |id| Command::Access {
-                id,
-                turn_id: turn.id(),
-                tool: None,
-                source: Some(index),
-            };
-            matches!(turn.port.ask(turn, command).read().await, Answer::Ok(true))
-        }
+        Verdict::AskHost => predicate::allows(turn, Subject::Source(index)).await,
     }
 }
 
