@@ -22,6 +22,7 @@ pub mod limits;
 pub mod normalize;
 pub mod outcome;
 pub mod port;
+pub mod predicate;
 pub mod progress;
 pub mod protocol;
 pub mod record;
