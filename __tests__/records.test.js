@@ -167,6 +167,27 @@ describe("a record", () => {
 });
 
 describe("records.list", () => {
+  test("the ids of root turns are unique, and sort in the order in which the turns began, within one millisecond too", async () => {
+    for (const clock of [virtualClock(), undefined]) {
+      const keel = createKeel({ ...(clock && { clock }) });
+      const agent = agentOf(() => text("x"));
+      const ids = [];
+      for (let n = 0; n < 5_000; n += 1) {
+        const stream = keel.stream(agent, "go");
+        ids.push(stream.turnId);
+        await stream.result;
+      }
+      assert.deepEqual(ids.toSorted(), ids);
+      assert.equal(new Set(ids).size, ids.length);
+      assert.match(ids[0], /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      const { items } = await keel.records.list({ limit: 10 });
+      assert.deepEqual(
+        items.map(({ turnId }) => turnId),
+        ids.slice(-10).toReversed(),
+      );
+    }
+  });
+
   test("gives the newest first, page by page, each once", async () => {
     const clock = virtualClock();
     const keel = createKeel({ clock });
