@@ -21,7 +21,7 @@ export function adapterFor(work) {
     description: "d",
     input: work.schemaOf(z),
     access: "public",
-    execute: async (input) => work.toolBody(input),
+    execute: async (/** @type {any} */ input) => work.toolBody(input),
   });
 
   /**

@@ -14,6 +14,9 @@ import { installedRuntime, RUNTIMES } from "../scripts/runtimes.js";
 
 const PEERS = Object.freeze({ bare: "bare loop", adapter: "keel-native" });
 
+/** The longest bar of the figure, in characters. */
+const BAR_WIDTH = 40;
+
 /** How long one process may take. */
 const TIMEOUT_MS = 120_000;
 
@@ -158,5 +161,3 @@ function printGrowth(median) {
 function short(figure) {
   return figure >= 100 ? figure.toFixed(0) : figure.toFixed(figure >= 10 ? 1 : 2);
 }
-
-const BAR_WIDTH = 40;

@@ -10,7 +10,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { counters } from "./work.js";
 
 /** Warm enough for the just-in-time compilers. */
-const WARM_MS = 700;
+const WARM_MS = 1500;
 /** Shorter repetitions would be mostly noise. */
 const REPETITION_MS = 80;
 const REPETITIONS = 5;
@@ -90,7 +90,6 @@ async function cpuPerUnit(run, counted, units) {
   const times = Math.max(1, Math.ceil(REPETITION_MS / lastMs));
   const repetitions = [];
   for (let index = 0; index < REPETITIONS; index += 1) {
-    collectGarbage();
     let us = 0;
     for (let time = 0; time < times; time += 1) us += await cpuOf(run, counted, units);
     repetitions.push(us / times / units);

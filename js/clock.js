@@ -7,7 +7,7 @@
  * @property {() => number} wallNow milliseconds since the epoch; what records and events show
  * @property {(atMs: number, callback: () => void) => () => void} setTimer calls back once at `atMs` (on the scale of
  *   `now`) or a little later, and keeps the process alive until then; returns the function that cancels it
- * @property {() => void} [noteInput] told of each input that the kernel takes, so that a virtual clock knows when all is quiet
+ * @property {() => void} [noteInput] told of each input that arrives, so that a virtual clock knows when all is quiet
  */
 
 /** @type {Clock} */

@@ -53,6 +53,14 @@ export class Host {
   /** @type {any} */
   options;
 
+  /**
+   * The last of every kind of object that a step is made of. If none of a kind were alive between two runs, a full
+   * collection would take its hidden class and all code compiled for it, and the next runs would cost twice as much.
+   *
+   * @type {Record<string, unknown>}
+   */
+  samples = {};
+
   #kernel;
   /** @type {any[]} */
   #commands = [];
@@ -200,6 +208,7 @@ export class Host {
         const command = this.#commands[this.#next];
         this.#next += 1;
         perform[command.type](this, command);
+        this.samples[command.type] = command;
       }
       this.#commands = [];
       this.#next = 0;

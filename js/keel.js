@@ -15,7 +15,7 @@ import { redactEvent } from "./redact.js";
 import { checkResume } from "./resume-options.js";
 import { checkNesting, checkRun, priceMissing } from "./run-options.js";
 import { EventLog, TurnStream } from "./stream.js";
-import { newTurnId } from "./turn-id.js";
+import { turnIds } from "./turn-id.js";
 
 /** @param {any} [options] */
 export function createKeel(options = {}) {
@@ -37,6 +37,7 @@ export function createKeel(options = {}) {
 class Keel {
   #host;
   #closed = false;
+  #newTurnId = turnIds();
 
   /** @param {Host} host */
   constructor(host) {
@@ -132,7 +133,7 @@ class Keel {
     if (checked.needsPrice || (host.options.price === undefined && program.needsPrice)) throw priceMissing(`run of agent "${agent.id}"`);
     const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
-    const run = new Run({ turnId: newTurnId(clock.wallNow()), program, identity, ambient, middleware: checked.middleware, onEvent });
+    const run = new Run({ turnId: this.#newTurnId(clock.wallNow()), program, identity, ambient, middleware: checked.middleware, onEvent });
     if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
     const stopped = run.stopOf(run.turnId);
     const text = startText(agent, {

@@ -32,30 +32,41 @@ export class EventLog {
   }
 
   /**
-   * Walks the events that pass, from the first on.
+   * Walks what `pick` makes of the events, from the first on; it leaves out those of which it makes nothing. Not a
+   * generator, which could not be left while its next item is waited for.
    *
-   * @param {(event: any) => boolean} passes
+   * @param {(event: any) => any} pick
    * @param {() => void} [onLeave] called when the reader leaves before the end
-   * @returns {AsyncGenerator<any, void, void>}
+   * @returns {AsyncIterableIterator<any>}
    */
-  async *read(passes, onLeave) {
-    let next = 0;
-    let finished = false;
-    try {
-      for (;;) {
-        while (next < this.#events.length) {
-          const event = this.#events[next];
-          next += 1;
-          this.#read = Math.max(this.#read, next);
-          if (passes(event)) yield event;
+  read(pick, onLeave) {
+    let at = 0;
+    let over = false;
+    const iterator = {
+      next: async () => {
+        while (!over) {
+          while (at < this.#events.length) {
+            const value = pick(this.#events[at]);
+            at += 1;
+            this.#read = Math.max(this.#read, at);
+            if (value !== undefined) return { done: false, value };
+          }
+          if (this.#ended) over = true;
+          else await new Promise((resolve) => this.#waiting.add(() => resolve(undefined)));
         }
-        if (this.#ended) break;
-        await new Promise((resolve) => this.#waiting.add(() => resolve(undefined)));
-      }
-      finished = true;
-    } finally {
-      if (!finished) onLeave?.();
-    }
+        return END;
+      },
+      return: async () => {
+        if (!over) {
+          over = true;
+          this.#wake();
+          onLeave?.();
+        }
+        return END;
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
   }
 
   #wake() {
@@ -64,6 +75,9 @@ export class EventLog {
     for (const resume of waiting) resume();
   }
 }
+
+/** @type {{ done: true, value: undefined }} */
+const END = Object.freeze({ done: true, value: undefined });
 
 /**
  * @param {any} previous
@@ -116,7 +130,7 @@ export class TurnStream {
 
   /** The events of the whole tree; leaving the loop stops nothing. */
   inspect() {
-    return this.#log.read(() => true);
+    return this.#log.read((event) => event);
   }
 
   /** @param {unknown} [reason] */
@@ -140,12 +154,9 @@ export class TurnStream {
   }
 
   /** @param {(event: any) => any} pick */
-  async *#own(pick) {
+  #own(pick) {
     const { turnId } = this;
     const leave = () => void this.#stop("the stream was left");
-    for await (const event of this.#log.read((event) => event.turnId === turnId, leave)) {
-      const picked = pick(event);
-      if (picked !== undefined) yield picked;
-    }
+    return this.#log.read((event) => (event.turnId === turnId ? pick(event) : undefined), leave);
   }
 }

@@ -1,12 +1,30 @@
 /**
- * Ids of root turns: unique, and in the order of time when sorted as text (UUID version 7). The ids of descendants are
- * the kernel's, "<parent>.<n>".
+ * Ids of root turns: unique, and in the order in which they were made when sorted as text (UUID version 7, with the
+ * random bits behind the time as a counter within one millisecond). The ids of descendants are the kernel's, "<parent>.<n>".
  */
 
 import { randomUUID } from "node:crypto";
 
-/** @param {number} wallMs */
-export function newTurnId(wallMs) {
-  const time = Math.max(0, Math.trunc(wallMs)).toString(16).padStart(12, "0").slice(-12);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+/** The counter has twelve bits. */
+const COUNT_MAX = 2 ** 12 - 1;
+
+/** @returns {(wallMs: number) => string} */
+export function turnIds() {
+  let lastMs = 0;
+  let count = 0;
+  return (wallMs) => {
+    const nowMs = Math.trunc(wallMs);
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      count = 0;
+    } else if (count < COUNT_MAX) {
+      count += 1;
+    } else {
+      lastMs += 1;
+      count = 0;
+    }
+    const time = lastMs.toString(16).padStart(12, "0").slice(-12);
+    const counter = count.toString(16).padStart(3, "0");
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}${randomUUID().slice(18)}`;
+  };
 }

@@ -76,6 +76,12 @@ impl Engine {
         }
     }
 
+    /// What the kernel holds on to.
+    #[cfg(test)]
+    pub fn live(&self) -> crate::kernel::port::Live {
+        self.kernel.live()
+    }
+
     fn commands(&mut self) -> Option<String> {
         for turn in self.kernel.take_closed() {
             self.store.put(turn);

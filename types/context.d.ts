@@ -57,7 +57,7 @@ export interface ToolContext extends TurnContext {
   /**
    * Emits a part of the agent's `emits`; it appears in the turn's events and result, and in its record with `persist: "content"`.
    *
-   * @throws KeelError `PART_NOT_EMITTED`, `PART_INVALID`, `VALUE_TOO_DEEP`
+   * @throws KeelError `PART_NOT_EMITTED`, `PART_INVALID`; `CANCELLED`, `TIMEOUT` or `TOOL_FAILED` once the call is over (D-12)
    */
   emit<In>(part: Part<string, unknown, In>, value: NoInfer<In>): void;
   /** Reports progress as a `tool.progress` event. Fields left out stay as they were. Has no effect in a nested call. */

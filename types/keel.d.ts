@@ -179,7 +179,7 @@ export interface Records {
   tree(turnId: string): Promise<RecordTree | undefined>;
   /** The messages of one turn. */
   transcript(turnId: string): Promise<readonly ModelMessage[] | undefined>;
-  /** The events of one turn in order; of all turns below it too with `tree: true`. */
+  /** The events of one turn in order, except `text.delta`: the transcript has the text. With `tree: true` of all turns below it too. */
   events(turnId: string, options?: { readonly tree?: boolean }): Promise<readonly KeelEvent[]>;
 }
 

@@ -23,7 +23,7 @@ export interface RunOptions<Contract extends Part = Part> {
   readonly ambient?: Json;
   /** What the turn is granted, field by field before the agent's own (D-18). */
   readonly budget?: Budget;
-  /** How the tree behaves, field by field before the agent's own (D-18). */
+  /** How the turn behaves, field by field before the agent's own; what binds the whole tree binds all turns below it (D-18). */
   readonly limits?: Limits;
   /** Hooks for the whole tree, inside the keel's and outside the agents' (D-16). */
   readonly middleware?: readonly Middleware[];

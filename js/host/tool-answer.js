@@ -88,6 +88,8 @@ function unserialisable(value) {
       return `a ${typeof value}`;
     case "object":
       if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}`;
+      // Its JSON text would be "{}": a failure that looks like a success.
+      if (value instanceof Error && !("toJSON" in value)) return `a ${value.name}: ${value.message}`;
       return undefined;
     default:
       return undefined;

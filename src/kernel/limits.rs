@@ -7,13 +7,13 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     pub tool_execution: Option<ToolExecution>,
+    pub hook_timeout_ms: Option<f64>,
     pub model_call_timeout_ms: Option<f64>,
     pub stream_idle_timeout_ms: Option<f64>,
     pub tool_result_bytes: Option<usize>,
     pub max_depth: Option<u32>,
     pub max_nested_depth: Option<u32>,
     pub max_tool_concurrency: Option<u32>,
-    pub hook_timeout_ms: Option<f64>,
     pub max_model_retries: Option<u32>,
     pub behavior: Option<LimitBehavior>,
     pub invalid_args: Option<InvalidArgs>,
@@ -75,13 +75,13 @@ impl Limits {
     pub fn over(&self, weaker: &Self) -> Self {
         Self {
             tool_execution: self.tool_execution.or(weaker.tool_execution),
+            hook_timeout_ms: self.hook_timeout_ms.or(weaker.hook_timeout_ms),
             model_call_timeout_ms: self.model_call_timeout_ms.or(weaker.model_call_timeout_ms),
             stream_idle_timeout_ms: self.stream_idle_timeout_ms.or(weaker.stream_idle_timeout_ms),
             tool_result_bytes: self.tool_result_bytes.or(weaker.tool_result_bytes),
             max_depth: self.max_depth.or(weaker.max_depth),
             max_nested_depth: self.max_nested_depth.or(weaker.max_nested_depth),
             max_tool_concurrency: self.max_tool_concurrency.or(weaker.max_tool_concurrency),
-            hook_timeout_ms: self.hook_timeout_ms.or(weaker.hook_timeout_ms),
             max_model_retries: self.max_model_retries.or(weaker.max_model_retries),
             behavior: self.behavior.or(weaker.behavior),
             invalid_args: self.invalid_args.or(weaker.invalid_args),

@@ -185,6 +185,11 @@ impl Kernel {
         self.port.turns.borrow().values().cloned().collect()
     }
 
+    #[cfg(test)]
+    pub fn live(&self) -> port::Live {
+        self.port.live()
+    }
+
     /// The idempotency key of a call whose body runs.
     pub fn idempotency_key(&self, id: EffectId) -> Option<String> {
         self.body(id).map(|body| idempotency::key(&body.call))

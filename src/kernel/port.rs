@@ -90,6 +90,17 @@ impl Port {
         key
     }
 
+    /// Everything that a turn leaves here while it lives.
+    #[cfg(test)]
+    pub fn live(&self) -> Live {
+        Live {
+            turns: self.turns.borrow().len(),
+            calls: self.calls.borrow().len(),
+            effects: self.pending.borrow().len(),
+            timers: self.timers.borrow().len(),
+        }
+    }
+
     /// Everything said since the last time, as one JSON array; `None` when there is nothing.
     pub fn take_commands(&self) -> Option<String> {
         let mut outbox = self.outbox.borrow_mut();
@@ -102,6 +113,15 @@ impl Port {
         text.push(b']');
         Some(String::from_utf8(text).expect("serde_json writes UTF-8"))
     }
+}
+
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Live {
+    pub turns: usize,
+    pub calls: usize,
+    pub effects: usize,
+    pub timers: usize,
 }
 
 /// An answer that is waited for. Dropping it before it came tells the host to cancel.

@@ -27,7 +27,7 @@ pub enum Cut {
     ToolTimeout { max_ms: f64 },
     #[error("the model sent nothing for {max_ms} ms")]
     ModelTimeout { max_ms: f64 },
-    #[error("a hook took longer than {max_ms} ms")]
+    #[error("the hook ran longer than {max_ms} ms")]
     HookTimeout { max_ms: f64 },
 }
 

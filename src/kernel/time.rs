@@ -74,6 +74,11 @@ impl Timers {
         std::mem::replace(&mut self.waiting, later).into_values().collect()
     }
 
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// The host's timer is not armed: it has just fired, or no turn is left to wake.
     pub fn disarm(&mut self) {
         self.announced = None;

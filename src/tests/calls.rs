@@ -151,6 +151,17 @@ fn what_the_host_prepared_is_released_when_the_call_never_begins() {
 }
 
 #[test]
+fn what_the_host_prepared_too_late_is_released_too() {
+    let mut script = Script::new([agent("a").tool(tool("look").set("prepares", json!(true)))]);
+    script.on("a", [calls([call("look", json!({}))])]).on("prepare", [Step::Hang]);
+    script.start_with(json!({"budget": {"timeMs": 10}}));
+    let id = script.effect("prepare");
+    script.skip(10.0).answer(id, &json!({"ok": {"exclusive": null}}));
+    assert_eq!(script.code("t"), "BUDGET_TIME");
+    assert_eq!(script.commands("release").len(), 1);
+}
+
+#[test]
 fn d_39_a_large_result_is_cut_for_the_model_with_a_mark() {
     let mut script = Script::new([agent("a").limits(json!({"toolResultBytes": 10})).tool(tool("look"))]);
     script.on("a", [calls([call("look", json!({})), call("look", json!({}))]), text("done")]);

@@ -16,6 +16,7 @@ mod records;
 mod retry;
 mod schema;
 mod script;
+mod simulation;
 mod stop;
 mod time;
 mod tool_calls;

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::kernel::spec::Program;
 use crate::kernel::text::well_formed;
 
-pub use self::program::{Agent, agent, as_tool, build, merge, tool};
+pub use self::program::{Agent, Tool, agent, as_tool, build, merge, tool};
 pub use self::reply::{
     Step, after, ask, brief, call, call_as, calls, error_result, keel_error, model_error, ok, reply, result, text,
     thrown,
@@ -88,7 +88,7 @@ impl Script {
         let mut start = json!({
             "turnId": "t", "wallOffsetMs": WALL_OFFSET_MS, "messages": [{"role": "user", "content": "hello"}],
             "input": "hello", "budget": {}, "limits": {}, "contract": null, "authenticated": false, "scopes": [],
-            "stream": false, "stopped": null,
+            "stream": false, "hooks": {}, "stopped": null,
         });
         merge(&mut start, fields);
         let program = Rc::clone(&self.program);

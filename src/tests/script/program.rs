@@ -1,6 +1,8 @@
 //! Definitions for tests, as the host would hand them over: agents name each other and their parts by name, and
 //! [`build`] turns names into the positions of the protocol.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -166,8 +168,20 @@ fn position(list: &Value, field: &str, name: &str) -> usize {
 }
 
 fn place(schema: &mut Value, schemas: &mut Vec<Schema>) {
-    schemas.push(Schema::compile(&schema.to_string()).expect("the schema compiles"));
+    schemas.push(compiled(schema.to_string()));
     *schema = json!(schemas.len() - 1);
+}
+
+/// Each schema is compiled once: the simulation builds thousands of programs out of a few.
+fn compiled(text: String) -> Schema {
+    thread_local! {
+        static COMPILED: RefCell<BTreeMap<String, Schema>> = const { RefCell::new(BTreeMap::new()) };
+    }
+    COMPILED.with_borrow_mut(|compiled| {
+        let schema = compiled.entry(text);
+        let schema = schema.or_insert_with_key(|text| Schema::compile(text).expect("the schema compiles"));
+        schema.clone()
+    })
 }
 
 fn push(list: &mut Value, item: Value) {

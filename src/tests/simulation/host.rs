@@ -1,0 +1,378 @@
+//! A host that does everything a real one may do, in any order: answers early, late, twice or never, stops, lets time
+//! pass, and comes late with its timer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::definitions::{self, Drawn};
+use super::random::Random;
+use super::{answers, invariants};
+use crate::engine::Engine;
+use crate::kernel::port::Live;
+use crate::kernel::spec::Program;
+use crate::tests::script::{build, merge};
+
+/// Inputs before the user loses patience and stops everything.
+const INPUTS_MAX: u32 = 500;
+
+/// A command as far as this host looks at it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Command {
+    #[serde(rename = "type")]
+    kind: String,
+    id: Option<u32>,
+    turn_id: Option<String>,
+    agent: Option<usize>,
+    submit: Option<usize>,
+    key: Option<u32>,
+    at: Option<f64>,
+    #[serde(default)]
+    event: Value,
+    #[serde(default)]
+    result: Value,
+}
+
+/// Something that waits for an answer.
+pub struct Asked {
+    pub id: u32,
+    pub kind: String,
+    pub turn_id: String,
+    pub key: Option<u32>,
+    /// Its turn has a contract.
+    pub owes: bool,
+    hangs: bool,
+}
+
+pub struct OpenTurn {
+    agent: usize,
+    owes: bool,
+    deadline: Option<f64>,
+}
+
+pub struct Host {
+    pub random: Random,
+    pub engine: Engine,
+    pub agents: Vec<Drawn>,
+    /// The run's own ceiling over the tree of each root.
+    pub run_trees: BTreeMap<String, Value>,
+    pub agent_of: BTreeMap<String, usize>,
+    pub streamed: BTreeMap<String, Vec<Value>>,
+    program: Rc<Program>,
+    now: f64,
+    /// The host's one timer.
+    armed: Option<f64>,
+    asked: Vec<Asked>,
+    /// Ids of effects that need no answer any longer.
+    over: Vec<u32>,
+    open: BTreeMap<String, OpenTurn>,
+    prepared: BTreeSet<u32>,
+    /// Records of roots as they were when they settled.
+    settled: BTreeMap<String, String>,
+    log: DefaultHasher,
+}
+
+/// Runs one seed to its end; returns what identifies everything the kernel said.
+pub fn run(seed: u64) -> u64 {
+    let mut random = Random::new(seed);
+    let (agents, drawn) = definitions::draw(&mut random);
+    let options = json!({"limits": {"maxDepth": 4}, "captureToolIo": random.chance(20)});
+    let mut host = Host {
+        engine: Engine::new(&options.to_string()).expect("the options follow the protocol"),
+        program: build(&agents),
+        agents: drawn,
+        random,
+        run_trees: BTreeMap::new(),
+        agent_of: BTreeMap::new(),
+        streamed: BTreeMap::new(),
+        now: 0.0,
+        armed: None,
+        asked: Vec::new(),
+        over: vec![1_000_000],
+        open: BTreeMap::new(),
+        prepared: BTreeSet::new(),
+        settled: BTreeMap::new(),
+        log: DefaultHasher::new(),
+    };
+    host.live();
+    host.log.finish()
+}
+
+impl Host {
+    fn live(&mut self) {
+        let roots = if self.random.chance(15) { 2 } else { 1 };
+        self.start("r0");
+        let mut started = 1;
+        for _ in 0..INPUTS_MAX {
+            if started < roots && self.random.chance(2) {
+                self.start(&format!("r{started}"));
+                started += 1;
+            }
+            if !self.open.is_empty() {
+                self.act();
+            } else if started < roots {
+                // An idle time: the host has no timer armed.
+                self.now += 50.0;
+                self.start(&format!("r{started}"));
+                started += 1;
+            } else {
+                break;
+            }
+        }
+        let live: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
+        for root in live {
+            self.stop(&root, false);
+        }
+        assert!(self.open.is_empty(), "a stop ends everything");
+        self.answer_late();
+        self.tick();
+        for (root, record) in &self.settled {
+            assert_eq!(*record, self.record(root), "an outcome is written once");
+        }
+    }
+
+    fn start(&mut self, root: &str) {
+        let budget = if self.random.chance(50) { definitions::budget(&mut self.random) } else { json!({}) };
+        let limits = if self.random.chance(50) { definitions::limits(&mut self.random) } else { json!({}) };
+        let contract = self.random.chance(20).then(|| json!({"part": 0, "nudges": 1}));
+        let stopped = self.random.chance(2).then(|| json!({"reason": null}));
+        let mut start = json!({
+            "turnId": root, "wallOffsetMs": 1_000.0, "messages": [{"role": "user", "content": "hello"}], "input": "hello",
+            "contract": contract, "authenticated": self.random.chance(50), "scopes": [],
+            "stream": self.random.chance(40), "stopped": stopped,
+        });
+        self.run_trees.insert(root.to_owned(), limits["tree"].clone());
+        merge(&mut start, json!({"budget": budget, "limits": limits}));
+        let program = Rc::clone(&self.program);
+        let commands = self.engine.start(&program, &start.to_string(), self.now);
+        self.perform(commands.expect("the start follows the protocol"));
+    }
+
+    /// One thing that may happen.
+    fn act(&mut self) {
+        match self.random.below(100) {
+            0..4 => self.answer_late(),
+            4..5 => self.stop_some(),
+            5..14 => self.now += f64::from(self.random.below(15)),
+            14..18 => self.tell(),
+            18..20 => self.fire(),
+            _ => self.answer_one(),
+        }
+    }
+
+    fn answer_one(&mut self) {
+        let ready: Vec<usize> = (0..self.asked.len()).filter(|at| !self.asked[*at].hangs).collect();
+        if ready.is_empty() {
+            self.wait();
+            return;
+        }
+        let at = *self.random.pick(&ready);
+        let agent = &self.agents[self.agent_of[&self.asked[at].turn_id]];
+        let Some(answer) = answers::draw(&mut self.random, &self.asked[at], agent) else {
+            self.asked[at].hangs = true;
+            return;
+        };
+        let asked = self.asked.swap_remove(at);
+        self.over.push(asked.id);
+        if asked.kind == "prepare" && !answer["ok"].is_null() {
+            self.prepared.extend(asked.key);
+        }
+        self.deliver(asked.id, &answer);
+    }
+
+    /// Nothing comes by itself: time passes, or the user stops what has no end.
+    fn wait(&mut self) {
+        if self.armed.is_some() {
+            self.fire();
+            return;
+        }
+        assert!(!self.asked.is_empty(), "the kernel waits for nothing and is not done");
+        let roots: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
+        let root = self.random.pick(&roots).clone();
+        self.stop(&root, false);
+    }
+
+    fn fire(&mut self) {
+        if let Some(at) = self.armed {
+            self.now = self.now.max(at);
+            self.tick();
+        }
+    }
+
+    fn tick(&mut self) {
+        self.armed = None;
+        self.input("tick", &json!(null));
+    }
+
+    /// An answer that nobody waits for.
+    fn answer_late(&mut self) {
+        let id = *self.random.pick(&self.over);
+        self.deliver(id, &json!({"result": {"isError": false, "text": "late", "value": null, "metadata": null}}));
+    }
+
+    fn stop_some(&mut self) {
+        let known: Vec<String> = self.agent_of.keys().cloned().collect();
+        let turn_id = self.random.pick(&known).clone();
+        let subtree = self.random.chance(70);
+        self.stop(&turn_id, subtree);
+    }
+
+    fn stop(&mut self, turn_id: &str, subtree: bool) {
+        let was_open = self.open.contains_key(turn_id);
+        let top = if subtree { turn_id } else { root_of(turn_id) };
+        let reached: Vec<String> = self.open.keys().filter(|id| was_open && within(id, top)).cloned().collect();
+        let nothing_is_due = self.armed.is_none_or(|at| at > self.now);
+        self.input("stop", &json!({"turnId": turn_id, "subtree": subtree, "reason": "enough"}));
+        for id in reached.iter().filter(|_| nothing_is_due) {
+            let record = self.query("record", &json!({"turnId": id}));
+            assert_eq!(record["record"]["status"], "stopped", "{id} was stopped with {top}");
+        }
+        let left = self.open.keys().find(|id| was_open && within(id, top));
+        assert_eq!(left, None, "a stop of {top} is over when it returns");
+    }
+
+    /// A delta, progress or a part from something that may be over.
+    fn tell(&mut self) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let asked = &self.asked[self.random.index(self.asked.len())];
+        let (id, turn_id, key) = (asked.id, asked.turn_id.clone(), asked.key);
+        match (asked.kind.as_str(), key) {
+            ("model", _) => self.input("delta", &json!({"id": id, "turnId": turn_id, "kind": "text", "text": "a"})),
+            ("call", Some(key)) if self.random.chance(50) => {
+                self.input("emit", &json!({"key": key, "part": 0, "value": {"n": 1}}));
+            }
+            ("call", Some(key)) => self.input("progress", &json!({"key": key, "progress": {"message": "half"}})),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, kind: &str, body: &Value) {
+        let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
+        let commands = self.engine.input(&text, self.now);
+        self.perform(commands.expect("the input follows the protocol"));
+    }
+
+    fn deliver(&mut self, id: u32, answer: &Value) {
+        let commands = self.engine.answer(id, answer.to_string(), self.now);
+        self.perform(commands);
+    }
+
+    fn perform(&mut self, commands: Option<String>) {
+        if let Some(commands) = commands {
+            commands.hash(&mut self.log);
+            let commands: Vec<Command> = serde_json::from_str(&commands).expect("commands are a JSON array");
+            for command in commands {
+                self.perform_one(command);
+            }
+        }
+        self.check();
+    }
+
+    fn perform_one(&mut self, command: Command) {
+        let turn_id = command.turn_id.unwrap_or_default();
+        match command.kind.as_str() {
+            "open" => {
+                let agent = command.agent.expect("a turn has an agent");
+                assert!(!self.agent_of.contains_key(&turn_id), "{turn_id} is opened once");
+                self.agent_of.insert(turn_id.clone(), agent);
+                let turn = OpenTurn {
+                    agent,
+                    owes: command.submit.is_some(),
+                    deadline: self.time_left(&turn_id).map(|left| self.now + left),
+                };
+                self.open.insert(turn_id, turn);
+            }
+            "close" => self.close(&turn_id),
+            "settled" => {
+                self.close(&turn_id);
+                assert_eq!(command.result["outcome"], command.result["record"]["outcome"]);
+                invariants::check_tree(self, &turn_id);
+                self.settled.insert(turn_id.clone(), self.record(&turn_id));
+                if !self.open.keys().any(|id| !id.contains('.')) {
+                    self.armed = None;
+                }
+            }
+            "wake" => {
+                let at = command.at.expect("a moment");
+                if self.armed.is_none_or(|armed| at < armed) {
+                    self.armed = Some(at);
+                }
+            }
+            "cancel" => {
+                let id = command.id.expect("an effect");
+                self.asked.retain(|asked| asked.id != id);
+                self.over.push(id);
+            }
+            "release" => {
+                self.prepared.remove(&command.key.expect("a call"));
+            }
+            "event" => {
+                let root = command.event["rootTurnId"].as_str().expect("an event has a root").to_owned();
+                self.streamed.entry(root).or_default().push(command.event);
+            }
+            _ => self.ask(command.kind, command.id.expect("an effect"), turn_id, command.key),
+        }
+    }
+
+    fn ask(&mut self, kind: String, id: u32, turn_id: String, key: Option<u32>) {
+        // A turn may be opened and asked for in one input; it is never asked for after its end.
+        let turn = self.open.get(&turn_id).unwrap_or_else(|| panic!("{kind} for {turn_id}, which is not open"));
+        let owes = turn.owes;
+        assert!(turn.agent < self.agents.len());
+        if kind == "call" {
+            self.prepared.remove(&key.expect("a call has a key"));
+        }
+        self.asked.push(Asked { id, kind, turn_id, key, owes, hangs: false });
+    }
+
+    fn close(&mut self, turn_id: &str) {
+        assert!(self.open.remove(turn_id).is_some(), "{turn_id} is closed once");
+        let child = self.open.keys().find(|id| within(id, turn_id));
+        assert_eq!(child, None, "no child outlives {turn_id}");
+    }
+
+    /// What holds after every input.
+    fn check(&self) {
+        for asked in &self.asked {
+            assert!(self.open.contains_key(&asked.turn_id), "{} outlives {}", asked.kind, asked.turn_id);
+        }
+        for (turn_id, turn) in &self.open {
+            assert!(turn.deadline.is_none_or(|at| self.now < at), "{turn_id} outlives its deadline");
+        }
+        let live = self.engine.live();
+        assert_eq!((live.turns, live.effects), (self.open.len(), self.asked.len()));
+        assert!(live.timers == 0 || self.armed.is_some(), "somebody waits for a moment that never comes");
+        if self.open.is_empty() {
+            assert_eq!(live, Live::default(), "nothing is left of what is over");
+            assert!(self.prepared.is_empty(), "prepared and never released: {:?}", self.prepared);
+        }
+    }
+
+    fn time_left(&self, turn_id: &str) -> Option<f64> {
+        self.query("budget", &json!({"turnId": turn_id}))["timeLeftMs"].as_f64()
+    }
+
+    fn record(&self, turn_id: &str) -> String {
+        self.query("record", &json!({"turnId": turn_id})).to_string()
+    }
+
+    pub fn query(&self, kind: &str, body: &Value) -> Value {
+        let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
+        let answer = self.engine.query(&text, self.now).expect("the query follows the protocol");
+        serde_json::from_str(&answer).expect("the answer is JSON")
+    }
+}
+
+pub fn within(turn_id: &str, top: &str) -> bool {
+    turn_id.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn root_of(turn_id: &str) -> &str {
+    turn_id.split('.').next().unwrap_or(turn_id)
+}

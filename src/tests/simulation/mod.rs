@@ -1,0 +1,54 @@
+//! The seeded simulation: random agents, a host that answers in every way a real one may, and the kernel's invariants
+//! checked after each input and at the end. One number repeats a run; a seed that failed becomes a test of its own.
+//!
+//! A longer run, from the first seed that the suite does not take:
+//! `SEEDS=1000000 cargo test --no-default-features --profile simulation simulation`.
+
+mod answers;
+mod definitions;
+mod host;
+mod invariants;
+mod random;
+
+use std::panic::catch_unwind;
+
+/// What the suite runs each time, in chunks that the test runner spreads over its threads.
+const SEEDS_OF_A_CHUNK: u64 = 6_000;
+
+fn run(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let said = catch_unwind(|| host::run(seed)).unwrap_or_else(|_| panic!("seed {seed} failed"));
+        // Running everything twice would halve the seeds; what is not deterministic shows soon enough.
+        if seed % 8 == 0 {
+            assert_eq!(said, host::run(seed), "seed {seed} said something else the second time");
+        }
+    }
+}
+
+#[test]
+fn seeds_of_the_first_chunk() {
+    run(0..SEEDS_OF_A_CHUNK);
+}
+
+#[test]
+fn seeds_of_the_second_chunk() {
+    run(SEEDS_OF_A_CHUNK..2 * SEEDS_OF_A_CHUNK);
+}
+
+#[test]
+fn seeds_of_the_third_chunk() {
+    run(2 * SEEDS_OF_A_CHUNK..3 * SEEDS_OF_A_CHUNK);
+}
+
+#[test]
+fn seeds_of_the_fourth_chunk() {
+    run(3 * SEEDS_OF_A_CHUNK..4 * SEEDS_OF_A_CHUNK);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "whoever runs the simulation says how long")]
+fn more_seeds_on_demand() {
+    let asked = std::env::var("SEEDS").ok();
+    let count: u64 = asked.map_or(0, |count| count.parse().expect("SEEDS is a number"));
+    run(4 * SEEDS_OF_A_CHUNK..4 * SEEDS_OF_A_CHUNK + count);
+}
