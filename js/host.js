@@ -103,11 +103,12 @@ export class Host {
    *
    * @param {Run} run
    * @param {object} decisions by the id of what is pending
+   * @param {{ reason: unknown } | null} stopped a stop that came first: nothing is decided then
    */
-  resume(run, decisions) {
+  resume(run, decisions, stopped) {
     this.pending.delete(run.turnId);
     this.#keep(run);
-    this.input("resume", { turnId: run.turnId, stream: run.onEvent !== undefined, decisions });
+    this.input("resume", { turnId: run.turnId, stream: run.onEvent !== undefined, decisions, stopped });
   }
 
   /**

@@ -169,9 +169,10 @@ class Keel {
     const { decisions, ambient, signal } = checkResume(turnId, options, pending);
     const { run } = turn;
     run.reopen({ ambient, onEvent });
+    if (signal?.aborted) run.noteStop(turnId, signal.reason);
+    const stopped = run.stopOf(turnId);
     run.watch(signal, (reason) => this.#stop(run, turnId, reason, false));
-    host.resume(run, decisions);
-    if (signal?.aborted) this.#stop(run, turnId, signal.reason, false);
+    host.resume(run, decisions, stopped ? { reason: reasonJson(stopped.reason) } : null);
     return run;
   }
 

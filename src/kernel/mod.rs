@@ -151,10 +151,13 @@ impl Kernel {
                     requests.put(Next { ticket, arguments: args });
                 }
             }
-            Input::Resume { turn_id, stream, decisions } => {
+            Input::Resume { turn_id, stream, decisions, stopped } => {
                 if let Some(root) = self.turn(&turn_id) {
                     root.tree.stream.set(stream);
-                    suspension::resume(&self.port, &root, decisions);
+                    match stopped {
+                        Some(StoppedBefore { reason }) => root.stop(reason),
+                        None => suspension::resume(&self.port, &root, decisions),
+                    }
                 }
             }
         }

@@ -305,7 +305,7 @@ pub struct Start {
     pub stopped: Option<StoppedBefore>,
 }
 
-/// A stop that came before the start; its reason may be `null`.
+/// A stop that came before the start, or before the turn went on; its reason may be `null`.
 #[derive(Deserialize)]
 pub struct StoppedBefore {
     pub reason: Box<RawValue>,
@@ -367,6 +367,7 @@ pub enum Input {
         turn_id: TurnId,
         stream: bool,
         decisions: BTreeMap<String, Decision>,
+        stopped: Option<StoppedBefore>,
     },
 }
 
