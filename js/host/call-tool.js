@@ -4,6 +4,7 @@
 
 import { KeelError } from "../error.js";
 import { describe, optionInvalid } from "../options.js";
+import { watchSignal } from "./stop-signal.js";
 
 /** @import { HostCall } from "./host-call.js" */
 
@@ -74,8 +75,7 @@ function abandonOn(call, signal, ticket, promise) {
     call.host.tickets.blame(ticket, signal.reason);
     call.host.input("abandon", { id: call.id, ticket });
   };
-  signal.addEventListener("abort", abandon, { once: true });
-  const forget = () => signal.removeEventListener("abort", abandon);
+  const forget = watchSignal(signal, abandon);
   promise.then(forget, forget);
 }
 
