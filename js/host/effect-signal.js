@@ -30,6 +30,11 @@ export class EffectSignal {
     return this.#controller.signal;
   }
 
+  /** Nobody waits for the answer any longer. */
+  get isCancelled() {
+    return this.#aborted !== undefined;
+  }
+
   /**
    * Aborts it: with the reason that a stop was given, or with an error that says what cut the work off.
    *

@@ -69,8 +69,8 @@ export const hookCommands = {
 
 /** @type {Record<string, (turn: HostTurn, context: any, command: any, effect: EffectSignal) => Promise<object | string>>} */
 const stages = {
-  beforeTool: (turn, context, { call }) => admit(turn, "beforeTool", context, call),
-  checkNestedTool: (turn, context, { call }) => admit(turn, "checkNestedTool", context, call),
+  beforeTool: (turn, context, { call }, effect) => admit(turn, "beforeTool", context, call, effect),
+  checkNestedTool: (turn, context, { call }, effect) => admit(turn, "checkNestedTool", context, call, effect),
 
   async afterTool(turn, context, { call, result }) {
     let shown = Object.freeze(result);
@@ -104,19 +104,27 @@ const stages = {
 };
 
 /**
- * Asks the hooks of an admission stage until one refuses.
+ * Asks the hooks of an admission stage until one refuses. A call of the model that one of them leaves to a human has to
+ * pass the others first: no human is asked about what may not run anyway. A nested call is refused by that already.
  *
  * @param {HostTurn} turn
  * @param {string} stage
  * @param {any} context
  * @param {any} call
+ * @param {EffectSignal} effect
  */
-async function admit(turn, stage, context, call) {
+async function admit(turn, stage, context, call, effect) {
+  let needsApproval = false;
   for (const layer of turn.layersWith(stage)) {
+    if (effect.isCancelled) break;
     try {
       const verdict = await layer[stage](context, call);
       if (verdict === undefined) continue;
-      if (verdict === "defer") return "needsApproval";
+      if (verdict === "defer") {
+        needsApproval = true;
+        if (call.level > 0) break;
+        continue;
+      }
       if (typeof verdict?.deny === "string") return { refused: { code: "TOOL_FAILED", message: verdict.deny } };
       const message = `middleware '${layer.name}': expected ${stage} to return undefined or { deny }, found ${describe(verdict)}`;
       return { refused: { message } };
@@ -124,7 +132,7 @@ async function admit(turn, stage, context, call) {
       return { refused: thrown(error) };
     }
   }
-  return { ok: null };
+  return needsApproval ? "needsApproval" : { ok: null };
 }
 
 /**
