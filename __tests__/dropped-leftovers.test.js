@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
-import { asTool, createKeel } from "../js/index.js";
+import { asTool, createKeel, defineMiddleware, toolError } from "../js/index.js";
 import { text } from "../js/testing/index.js";
 import { calling, failed, leafOf } from "./calling.js";
 import { agentOf, toolOf } from "./small-agents.js";
@@ -101,14 +103,44 @@ describe("abort signals that live long", () => {
 });
 
 describe("what is left of runs that are over", () => {
-  test("BL-128 thousands of runs with nested calls leave no heap behind", async (t) => {
-    if (typeof globalThis.gc !== "function" && typeof globalThis.Bun === "undefined") {
-      const { setFlagsFromString } = await import("node:v8");
-      const { runInNewContext } = await import("node:vm");
-      setFlagsFromString("--expose-gc");
-      globalThis.gc = runInNewContext("gc");
+  test("BL-128 what tools and wrap layers threw is let go", async () => {
+    const collect = collector();
+    const thrown = [];
+    const fresh = (make) => () => {
+      const error = make();
+      thrown.push(new WeakRef(error));
+      throw error;
+    };
+    const foreign = fresh(() => new Error("foreign"));
+    const own = fresh(() => toolError("own"));
+    const tools = [toolOf("foreign", foreign), toolOf("own", own)];
+    const body = async ({ callTool }) => {
+      for (const id of ["foreign", "own"]) await callTool(id).catch(() => {});
+      foreign();
+    };
+    const layers = [
+      (_context, _call, next) => next(),
+      async (_context, _call, next) => {
+        await next().catch(() => {});
+        return foreign();
+      },
+    ];
+    const keels = [{}, ...layers.map((wrapTool) => ({ middleware: [defineMiddleware({ name: "wrap", wrapTool })] }))];
+    const kept = [];
+    for (const keel of keels) kept.push((await calling(body, tools, { keel })).keel);
+    for (let round = 0; round < 10 && thrown.some((ref) => ref.deref()); round += 1) {
+      await immediate();
+      collect();
     }
-    const collect = globalThis.Bun ? () => globalThis.Bun.gc(true) : globalThis.gc;
+    assert.deepEqual(
+      thrown.map((ref) => ref.deref()?.message),
+      thrown.map(() => undefined),
+    );
+    assert.equal(kept.length, keels.length);
+  });
+
+  test("BL-128 thousands of runs with nested calls leave no heap behind", async (t) => {
+    const collect = collector();
     const leaf = leafOf();
     const caller = toolOf("caller", async (_input, { callTool }) => {
       await callTool("leaf");
@@ -131,6 +163,16 @@ describe("what is left of runs that are over", () => {
     t.diagnostic?.(`${Math.round((after - before) / 1_000)} bytes a run`);
   });
 });
+
+/** Collects garbage, whatever the runtime was started with. */
+function collector() {
+  if (globalThis.Bun) return () => globalThis.Bun.gc(true);
+  if (!globalThis.gc) {
+    setFlagsFromString("--expose-gc");
+    globalThis.gc = runInNewContext("gc");
+  }
+  return globalThis.gc;
+}
 
 /** A model that keeps nothing of what it was asked. */
 function forgetfulModel() {

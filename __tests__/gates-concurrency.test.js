@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { createKeel, defineMiddleware } from "../js/index.js";
-import { text } from "../js/testing/index.js";
+import { text, virtualClock } from "../js/testing/index.js";
 import { callLines, calling, issue, leafOf, overlap, refusal } from "./calling.js";
 import { agentOf, deferred, toolOf } from "./small-agents.js";
 
@@ -149,6 +149,23 @@ describe("the gate between nested calls", () => {
     assert.equal(await peakOf(shared, { keel: { middleware: [wrap(undefined), wrap(true)] } }), 4);
     const idle = defineMiddleware({ name: "idle", concurrentSafe: false, observeNestedResult: () => {} });
     assert.equal(await peakOf(shared, { keel: { middleware: [idle] } }), 4);
+  });
+
+  test("NC-70 D-19 the wait for a gate or a slot is no part of a tool's own time-out", async () => {
+    for (const [concurrency, maxToolConcurrency] of [
+      ["exclusive", undefined],
+      ["shared", 1],
+    ]) {
+      const clock = virtualClock();
+      const execute = () => new Promise((resolve) => clock.setTimer(clock.now() + 40, () => resolve("in time")));
+      const leaf = leafOf("leaf", execute, { concurrency, timeoutMs: 50 });
+      const body = ({ callTool }) => Promise.all(Array.from({ length: 4 }, () => callTool("leaf")));
+      const { returned } = await calling(body, [leaf.tool], {
+        keel: { clock, limits: { maxToolConcurrency } },
+        meanwhile: () => clock.advance(200),
+      });
+      assert.deepEqual([returned.map(({ text: out }) => out), clock.now()], [Array(4).fill("in time"), 200]);
+    }
   });
 
   test("NC-62 a call that is abandoned in the queue leaves it", async () => {

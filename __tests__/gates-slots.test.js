@@ -124,6 +124,34 @@ describe("limits.maxToolConcurrency", () => {
     assert.deepEqual([returned, stuck.runs.length], ["leaf-out", 1]);
   });
 
+  test("D-19 a call that begins something new while it waits for its slot lends that slot again", async () => {
+    for (const abandons of [false, true]) {
+      const held = deferred();
+      const occupying = deferred();
+      const occupied = toolOf("occupied", () => (occupying.resolve(), held.promise), { concurrency: "shared" });
+      const other = toolOf("other", (_input, { callTool }) => callTool("occupied"));
+      const leaf = leafOf();
+      const stop = new AbortController();
+      const body = async ({ callTool }) => {
+        const first = callTool("leaf", {}, { signal: stop.signal });
+        // The first call is over, and its answer waits for the slot that `occupied` has.
+        await occupying.promise;
+        const second = callTool("leaf");
+        if (abandons) stop.abort();
+        await immediate();
+        held.resolve("done");
+        await Promise.allSettled([first, second]);
+      };
+      const script = [[issue(), issue("other", {}, "p2")], text("done")];
+      const { result } = await calling(body, [leaf.tool, other, occupied], {
+        script,
+        keel: { limits: { maxToolConcurrency: 1 } },
+        run: { signal: AbortSignal.timeout(5_000) },
+      });
+      assert.deepEqual([leaf.runs.length, result.outcome.status], [2, "completed"]);
+    }
+  });
+
   test("D-18 an agent may lower it for its own tree, not raise it", async () => {
     for (const [own, peak] of [
       [1, 1],

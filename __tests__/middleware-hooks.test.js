@@ -147,6 +147,32 @@ describe("an admission hook", () => {
     ]);
   });
 
+  test("D-16 one cannot change what the others, the gate and the body see of a call", async () => {
+    const seen = [];
+    const forge = (_context, call) => {
+      for (const change of [() => (call.toolId = "other"), () => (call.args.n = 2), () => (call.args.deep.n = 2)]) {
+        try {
+          change();
+        } catch {}
+      }
+    };
+    const look = (_context, { toolId, args }) => void seen.push([toolId, args]);
+    const both = (name, hook) => defineMiddleware({ name, beforeTool: hook, checkNestedTool: hook });
+    const { tool, runs } = leafOf();
+    await calling(({ callTool }) => callTool("leaf", { n: 1, deep: { n: 1 } }), [tool], {
+      keel: {
+        middleware: [both("forge", forge), both("look", look)],
+        security: { authorizeTool: (call) => (look(undefined, call), forge(undefined, call), true) },
+      },
+    });
+    const sent = { n: 1, deep: { n: 1 } };
+    assert.deepEqual(seen.slice(2), [
+      ["leaf", sent],
+      ["leaf", sent],
+    ]);
+    assert.deepEqual(runs, [sent]);
+  });
+
   test("D-16 once one took too long, those after it are not asked, whatever it says later", async () => {
     const clock = virtualClock();
     const asked = [];

@@ -17,7 +17,8 @@ test("NC-04 a wrap layer that answers in the tool's place: its error result is a
   const { leaf, seen } = leafOf(() => "never", { id: "secret" });
   const wall = defineMiddleware({
     name: "wall",
-    wrapTool: (_context, call, next) => (call.toolId === "secret" ? toolResult({ isError: true, text: "not for you" }) : next()),
+    wrapTool: (_context, call, next) =>
+      call.toolId === "secret" ? toolResult({ isError: true, text: "not for you" }) : next(),
   });
   let result;
   const caller = callerOf(async ({ callTool }) => {
@@ -37,7 +38,10 @@ for (const [number, kind, tool] of [
     const { leaf: after, seen: ran } = leafOf(() => "ran", { id: "after" });
     const asked = [];
     const checked = [];
-    const watch = defineMiddleware({ name: "watch", checkNestedTool: (_context, { toolId }) => void checked.push(toolId) });
+    const watch = defineMiddleware({
+      name: "watch",
+      checkNestedTool: (_context, { toolId }) => void checked.push(toolId),
+    });
     let refused;
     const caller = callerOf(async ({ callTool }) => {
       refused = await rejection(callTool("leaf", {}));
@@ -93,9 +97,12 @@ test("BL-075 an approval of the model's call covers that call alone; who is aske
   const { leaf, seen } = leafOf(() => "never", { approval: "required" });
   const asked = [];
   let refused;
-  const caller = callerOf(async ({ callTool }) => {
-    refused = await rejection(callTool("leaf", { amount: 2 }));
-  }, { approval: "required" });
+  const caller = callerOf(
+    async ({ callTool }) => {
+      refused = await rejection(callTool("leaf", { amount: 2 }));
+    },
+    { approval: "required" },
+  );
   const script = [toolCall("caller", { amount: 1 }, { id: "p1" }), text("done")];
   const approve = ({ toolId, callId, args }) => {
     asked.push([toolId, callId, args]);
@@ -110,9 +117,11 @@ test("BL-075 an approval of the model's call covers that call alone; who is aske
 test("BL-075 hooks and the host's gate see the nested call itself, not the delegation around it", async () => {
   const { leaf } = leafOf();
   const views = [];
-  const note = (who) => ({ toolId, callId, parentCallId, args, level, isNested }) => {
-    if (callId !== "p1") views.push([who, toolId, callId, parentCallId, args, level, isNested]);
-  };
+  const note =
+    (who) =>
+    ({ toolId, callId, parentCallId, args, level, isNested }) => {
+      if (callId !== "p1") views.push([who, toolId, callId, parentCallId, args, level, isNested]);
+    };
   const watch = defineMiddleware({ name: "watch", checkNestedTool: (_context, call) => note("check")(call) });
   const security = { authorizeTool: (request) => (note("gate")(request), true) };
   const caller = callerOf(({ callTool }) => callTool("leaf", { q: "inner" }));
@@ -126,7 +135,13 @@ test("BL-075 hooks and the host's gate see the nested call itself, not the deleg
 
 for (const [way, hook, message] of [
   ["denies", () => ({ deny: "no" }), /^no$/],
-  ["throws", () => { throw new Error("broken"); }, /^nested call 'leaf' refused: broken$/],
+  [
+    "throws",
+    () => {
+      throw new Error("broken");
+    },
+    /^nested call 'leaf' refused: broken$/,
+  ],
   ["rejects", () => Promise.reject(new Error("broken")), /^nested call 'leaf' refused: broken$/],
   ["answers nonsense", () => "yes", /^nested call 'leaf' refused: /],
   ["answers true", () => true, /^nested call 'leaf' refused: /],
@@ -138,7 +153,10 @@ for (const [way, hook, message] of [
     const caller = callerOf(async ({ callTool }) => {
       refused = await rejection(callTool("leaf", {}));
     });
-    const { result } = await nestedRun({ tools: [caller, leaf], middleware: [defineMiddleware({ name: "guard", checkNestedTool: hook })] });
+    const { result } = await nestedRun({
+      tools: [caller, leaf],
+      middleware: [defineMiddleware({ name: "guard", checkNestedTool: hook })],
+    });
     assert.equal(refused.code, "TOOL_FAILED");
     assert.match(refused.message, message);
     assert.deepEqual(seen, []);
@@ -175,8 +193,14 @@ test("BL-076 a host's gate that answers anything but an explicit yes refuses", a
     const caller = callerOf(async ({ callTool }) => {
       refused = await rejection(callTool("leaf", {}));
     });
-    await nestedRun({ tools: [caller, leaf], security: { authorizeTool: ({ toolId }) => (toolId === "leaf" ? verdict : true) } });
-    assert.deepEqual(refused, { code: "TOOL_FAILED", message: "nested call 'leaf' denied: tool call was not approved" });
+    await nestedRun({
+      tools: [caller, leaf],
+      security: { authorizeTool: ({ toolId }) => (toolId === "leaf" ? verdict : true) },
+    });
+    assert.deepEqual(refused, {
+      code: "TOOL_FAILED",
+      message: "nested call 'leaf' denied: tool call was not approved",
+    });
     assert.deepEqual(seen, []);
   }
 });
@@ -184,8 +208,14 @@ test("BL-076 a host's gate that answers anything but an explicit yes refuses", a
 test("BL-078 three layers: the innermost refusal goes to the innermost caller alone; the others see that caller's answer", async () => {
   const { leaf } = leafOf(() => "never", { approval: "required" });
   const answers = [];
-  const inner = toolOf("inner", async (_input, { callTool }) => `inner was told: ${(await rejection(callTool("leaf", {}))).message}`);
-  const child = agentOf([toolCall("inner", {}, { id: "c1" }), text("child done")], { id: "child", tools: [inner, leaf] });
+  const inner = toolOf(
+    "inner",
+    async (_input, { callTool }) => `inner was told: ${(await rejection(callTool("leaf", {}))).message}`,
+  );
+  const child = agentOf([toolCall("inner", {}, { id: "c1" }), text("child done")], {
+    id: "child",
+    tools: [inner, leaf],
+  });
   const caller = callerOf(async ({ callTool }) => {
     answers.push((await callTool("run-child", { brief: "x" })).value.text);
     return "outer";
@@ -193,17 +223,26 @@ test("BL-078 three layers: the innermost refusal goes to the innermost caller al
   const { outputs, result, events, keel } = await nestedRun({ tools: [caller, asTool(child)] });
   assert.deepEqual(answers, ["child done"]);
   assert.deepEqual(outputs, [{ type: "text", value: "outer" }]);
-  assert.deepEqual(ofType(events, "tool.refused").map(({ turnId, callId }) => [turnId, callId]), [[`${result.turnId}.1`, "c1/1"]]);
+  assert.deepEqual(
+    ofType(events, "tool.refused").map(({ turnId, callId }) => [turnId, callId]),
+    [[`${result.turnId}.1`, "c1/1"]],
+  );
   const [, , answered] = await keel.records.transcript(`${result.turnId}.1`);
   assert.equal(answered.content[0].output.value, `inner was told: ${refusalOf("leaf").message}`);
 });
 
 test("D-22 below a nested call nothing is deferred, in child turns neither", async () => {
   const { leaf: pay, seen } = leafOf(() => "paid", { id: "pay", approval: "required" });
-  const child = agentOf([[toolCall("pay"), toolCall("ask")], text("child done")], { id: "child", tools: [pay, external("ask")] });
+  const child = agentOf([[toolCall("pay"), toolCall("ask")], text("child done")], {
+    id: "child",
+    tools: [pay, external("ask")],
+  });
   const caller = callerOf(async ({ callTool }) => (await callTool("run-child", { brief: "x" })).value.text);
   const asked = [];
-  const { events, keel, result } = await nestedRun({ tools: [caller, asTool(child)], approve: ({ toolId }) => asked.push(toolId) && "allow" });
+  const { events, keel, result } = await nestedRun({
+    tools: [caller, asTool(child)],
+    approve: ({ toolId }) => asked.push(toolId) && "allow",
+  });
   assert.equal(result.outcome.status, "completed");
   const [, , answered] = await keel.records.transcript(`${result.turnId}.1`);
   for (const { output } of answered.content) assert.match(output.value, /requires approval/);

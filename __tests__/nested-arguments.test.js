@@ -6,7 +6,12 @@ import { z } from "zod";
 import { defineTool } from "../js/index.js";
 import { callerOf, callsIn, leafOf, nestedRun, rejection } from "./nested-runs.js";
 
-const numbered = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+const numbered = {
+  type: "object",
+  properties: { n: { type: "number" } },
+  required: ["n"],
+  additionalProperties: false,
+};
 
 /** How nested calls of one leaf with these arguments end, one after the other. */
 async function endsOf(argumentsList, { leaf: rest, ...given }) {
@@ -14,7 +19,12 @@ async function endsOf(argumentsList, { leaf: rest, ...given }) {
   const ends = [];
   const caller = callerOf(async ({ callTool }) => {
     for (const args of argumentsList) {
-      ends.push(await callTool("leaf", args).then((result) => result.text, ({ code, message }) => ({ code, message })));
+      ends.push(
+        await callTool("leaf", args).then(
+          (result) => result.text,
+          ({ code, message }) => ({ code, message }),
+        ),
+      );
     }
   });
   const run = await nestedRun({ tools: [caller, leaf], agent: { budget: { toolCalls: 100 } }, ...given });
@@ -53,7 +63,10 @@ test("NC-29 arguments sent as a JSON text are decoded where the policy repairs, 
   assert.deepEqual(repaired.seen, [{ n: 1 }, { n: 2 }, { n: 3 }]);
 
   const strict = await endsOf(['{"n":1}', { n: "3" }], { leaf: { input: numbered } });
-  assert.deepEqual(strict.ends.map(({ code }) => code), ["TOOL_FAILED", "TOOL_FAILED"]);
+  assert.deepEqual(
+    strict.ends.map(({ code }) => code),
+    ["TOOL_FAILED", "TOOL_FAILED"],
+  );
   assert.deepEqual(strict.seen, []);
 });
 
@@ -63,8 +76,14 @@ test("NC-30 a host's value overrules what the caller forged; the host's gate see
     if (toolId === "leaf") asked.push(args);
     return true;
   };
-  const injected = ({ toolId, callId, parentCallId, args }) => ({ tenant: `of ${toolId} ${callId} ${parentCallId} ${JSON.stringify(args)}` });
-  const input = { ...numbered, properties: { n: { type: "number" }, tenant: { type: "string" } }, required: ["n", "tenant"] };
+  const injected = ({ toolId, callId, parentCallId, args }) => ({
+    tenant: `of ${toolId} ${callId} ${parentCallId} ${JSON.stringify(args)}`,
+  });
+  const input = {
+    ...numbered,
+    properties: { n: { type: "number" }, tenant: { type: "string" } },
+    required: ["n", "tenant"],
+  };
   const { ends, seen } = await endsOf([{ n: 1, tenant: "forged" }, { n: 2 }], {
     leaf: { input, injects: [{ name: "tenant", from: "host" }] },
     injected,
@@ -79,7 +98,10 @@ test("NC-30 a host's value overrules what the caller forged; the host's gate see
 });
 
 test("NC-30 a tool with injected arguments takes an object, and the model is not shown the keys", async () => {
-  const { leaf } = leafOf(() => "ran", { injects: [{ name: "tenant", from: "host" }], input: { type: "object", properties: { tenant: { type: "string" }, q: { type: "string" } }, required: ["tenant"] } });
+  const { leaf } = leafOf(() => "ran", {
+    injects: [{ name: "tenant", from: "host" }],
+    input: { type: "object", properties: { tenant: { type: "string" }, q: { type: "string" } }, required: ["tenant"] },
+  });
   const refused = [];
   const caller = callerOf(async ({ callTool }) => {
     for (const args of [null, [], "x"]) refused.push((await rejection(callTool("leaf", args))).code);
@@ -99,7 +121,12 @@ test("NC-31 an injected call id is the nested one", async () => {
 });
 
 for (const [way, injected] of [
-  ["throws", () => { throw new Error("the secret"); }],
+  [
+    "throws",
+    () => {
+      throw new Error("the secret");
+    },
+  ],
   ["rejects", () => Promise.reject(new Error("the secret"))],
   ["gives nothing", () => undefined],
   ["gives other keys", () => ({ other: 1 })],
@@ -121,7 +148,12 @@ test("BL-081 arguments that are JSON but no object are refused one by one; the o
   const { leaf, seen } = leafOf(() => "ran", { input: { type: "object" } });
   let ends;
   const caller = callerOf(async ({ callTool }) => {
-    const calls = [...odd, { n: 1 }].map((args) => callTool("leaf", args).then(({ text }) => text, ({ code, message }) => ({ code, message })));
+    const calls = [...odd, { n: 1 }].map((args) =>
+      callTool("leaf", args).then(
+        ({ text }) => text,
+        ({ code, message }) => ({ code, message }),
+      ),
+    );
     ends = await Promise.all(calls);
   });
   await nestedRun({ tools: [caller, leaf] });
@@ -146,8 +178,15 @@ test("BL-081 5 MB of garbage is refused in a message below 2 KB", async () => {
 test("BL-081 what has no JSON form is refused by its kind; what has one is copied", async () => {
   const cycle = {};
   cycle.self = cycle;
-  const throwing = { toJSON() { throw new Error("no"); } };
-  const { ends, seen } = await endsOf([cycle, { n: 1n }, () => {}, Symbol("s"), throwing, { at: new Date(0), no: undefined, nan: NaN }], {});
+  const throwing = {
+    toJSON() {
+      throw new Error("no");
+    },
+  };
+  const { ends, seen } = await endsOf(
+    [cycle, { n: 1n }, () => {}, Symbol("s"), throwing, { at: new Date(0), no: undefined, nan: NaN }],
+    {},
+  );
   for (const { code, message } of ends.slice(0, 5)) {
     assert.equal(code, "TOOL_FAILED");
     assert.match(message, /^invalid arguments for nested call 'leaf': expected a JSON value, found /);
@@ -187,9 +226,24 @@ test("arguments are copied on the way in and results on the way out", async () =
 
 test("BL-083 missing arguments are an empty object where every field is optional, with a Standard Schema's defaults", async () => {
   const seen = [];
-  const plain = defineTool({ id: "plain", access: "public", input: { type: "object", properties: { n: { type: "number" } } }, execute: (input) => void seen.push(input) });
-  const standard = defineTool({ id: "standard", access: "public", input: z.object({ n: z.number().default(7), q: z.string().optional() }), execute: (input) => void seen.push(input) });
-  const needy = defineTool({ id: "needy", access: "public", input: numbered, execute: (input) => void seen.push(input) });
+  const plain = defineTool({
+    id: "plain",
+    access: "public",
+    input: { type: "object", properties: { n: { type: "number" } } },
+    execute: (input) => void seen.push(input),
+  });
+  const standard = defineTool({
+    id: "standard",
+    access: "public",
+    input: z.object({ n: z.number().default(7), q: z.string().optional() }),
+    execute: (input) => void seen.push(input),
+  });
+  const needy = defineTool({
+    id: "needy",
+    access: "public",
+    input: numbered,
+    execute: (input) => void seen.push(input),
+  });
   let refused;
   const caller = callerOf(async ({ callTool }) => {
     await callTool("plain");
@@ -204,8 +258,17 @@ test("BL-083 missing arguments are an empty object where every field is optional
 });
 
 test("NC-28 a Standard Schema's refinement binds nested calls, and its transforms reach the body", async () => {
-  const input = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even"), q: z.string().transform((q) => q.toUpperCase()) });
-  const { ends, seen } = await endsOf([{ n: 1, q: "a" }, { n: 2, q: "b" }], { leaf: { input } });
+  const input = z.object({
+    n: z.number().refine((n) => n % 2 === 0, "must be even"),
+    q: z.string().transform((q) => q.toUpperCase()),
+  });
+  const { ends, seen } = await endsOf(
+    [
+      { n: 1, q: "a" },
+      { n: 2, q: "b" },
+    ],
+    { leaf: { input } },
+  );
   assert.match(ends[0].message, /^invalid arguments for nested call 'leaf': .*must be even/);
   assert.deepEqual(seen, [{ n: 2, q: "B" }]);
 });

@@ -58,7 +58,11 @@ for (const [cap, status] of [
   test(`NC-09 cap ${cap}: a nested call counts against the next call of the model, which ends ${status}`, async () => {
     const { leaf, seen } = leafOf();
     const script = [toolCall("caller", {}, { id: "p1" }), toolCall("leaf", {}, { id: "p2" }), text("done")];
-    const { result } = await nestedRun({ tools: [callerOfMany(1, []), leaf], script, agent: { budget: { toolCalls: cap } } });
+    const { result } = await nestedRun({
+      tools: [callerOfMany(1, []), leaf],
+      script,
+      agent: { budget: { toolCalls: cap } },
+    });
     assert.equal(result.outcome.status, status);
     assert.equal(result.outcome.cause?.code, status === "failed" ? "BUDGET_TOOL_CALLS" : undefined);
     assert.equal(seen.length, cap - 1);
@@ -124,18 +128,24 @@ test("BL-010 a child's tool-call cap holds in every way of running it, nested-of
   const delegate = toolCall("run-child", { brief: "x" });
   const expected = { ran: 2, reached: [["child", "toolCalls", 2]] };
 
-  const foreground = (keel) => keel.run(agentOf([delegate, text("done")], { id: "root", tools: [asTool(childOf())] }), "go");
+  const foreground = (keel) =>
+    keel.run(agentOf([delegate, text("done")], { id: "root", tools: [asTool(childOf())] }), "go");
   const nested = (keel) => {
     const inner = toolOf("inner", (_input, { callTool }) => callTool("run-child", { brief: "x" }));
     const outer = toolOf("outer", (_input, { callTool }) => callTool("inner", {}));
-    return keel.run(agentOf([toolCall("outer"), text("done")], { id: "root", tools: [outer, inner, asTool(childOf())] }), "go");
+    return keel.run(
+      agentOf([toolCall("outer"), text("done")], { id: "root", tools: [outer, inner, asTool(childOf())] }),
+      "go",
+    );
   };
-  const streamed = (keel) => keel.stream(agentOf([delegate, text("done")], { id: "root", tools: [asTool(childOf())] }), "go").result;
+  const streamed = (keel) =>
+    keel.stream(agentOf([delegate, text("done")], { id: "root", tools: [asTool(childOf())] }), "go").result;
   const besideSiblings = (keel) => {
     const step = [toolCall("other"), delegate, toolCall("other")];
     return keel.run(agentOf([step, text("done")], { id: "root", tools: [toolOf("other"), asTool(childOf())] }), "go");
   };
-  for (const way of [foreground, nested, streamed, besideSiblings]) assert.deepEqual(await run(way), expected, way.name);
+  for (const way of [foreground, nested, streamed, besideSiblings])
+    assert.deepEqual(await run(way), expected, way.name);
 });
 
 test("BL-085 an unknown name is told once per call; from the ninth on, calls are refused unseen", async () => {

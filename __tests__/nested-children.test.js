@@ -17,7 +17,12 @@ test("three levels that mix nested calls and child turns: each child hangs on th
   });
   const { events, keel, result, outputs } = await nestedRun({ tools: [delegating("run-child"), asTool(child)] });
   const { turnId } = result;
-  const opened = ofType(events, "turn.started").map((event) => [event.agentId, event.turnId, event.parentTurnId, event.callId]);
+  const opened = ofType(events, "turn.started").map((event) => [
+    event.agentId,
+    event.turnId,
+    event.parentTurnId,
+    event.callId,
+  ]);
   assert.deepEqual(opened, [
     ["agent", turnId, undefined, undefined],
     ["child", `${turnId}.1`, turnId, "p1/1"],
@@ -26,21 +31,35 @@ test("three levels that mix nested calls and child turns: each child hangs on th
   const { record, children } = await keel.records.tree(turnId);
   assert.equal(record.callId, undefined);
   assert.deepEqual([children[0].record.parentTurnId, children[0].record.callId], [turnId, "p1/1"]);
-  assert.deepEqual([children[0].children[0].record.parentTurnId, children[0].children[0].record.callId], [`${turnId}.1`, "c1/1/1"]);
+  assert.deepEqual(
+    [children[0].children[0].record.parentTurnId, children[0].children[0].record.callId],
+    [`${turnId}.1`, "c1/1/1"],
+  );
   assert.deepEqual(unpaired(events), []);
   assert.equal(outputs[0].value.text, "child done");
-  assert.deepEqual(summaryOf(events).map(({ id, name, status }) => [id, name, status]), [["p1/1", "run-child", "ok"]]);
+  assert.deepEqual(
+    summaryOf(events).map(({ id, name, status }) => [id, name, status]),
+    [["p1/1", "run-child", "ok"]],
+  );
 });
 
 test("a nested child with a contract answers the tool with its deliverable", async () => {
-  const answer = definePart({ name: "answer", schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] }, persist: "content" });
+  const answer = definePart({
+    name: "answer",
+    schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    persist: "content",
+  });
   const child = agentOf([toolCall("submit_answer", { n: 7 })], { id: "child", emits: [answer] });
   const { outputs } = await nestedRun({ tools: [delegating("run-child"), asTool(child, { deliverable: answer })] });
   assert.deepEqual(outputs[0].value, { ok: true, deliverable: { n: 7 } });
 });
 
 test("BL-008 a nested child that runs out of steps: an error result with the cause, never a cancellation, and the caller goes on", async () => {
-  const child = agentOf([toolCall("work"), text("never")], { id: "child", tools: [toolOf("work")], budget: { steps: 1 } });
+  const child = agentOf([toolCall("work"), text("never")], {
+    id: "child",
+    tools: [toolOf("work")],
+    budget: { steps: 1 },
+  });
   let result;
   const caller = callerOf(async ({ callTool }) => {
     result = await callTool("run-child", { brief: "x" });
@@ -57,7 +76,11 @@ test("BL-008 a nested child that runs out of steps: an error result with the cau
 });
 
 test("a nested child of a connection with onError fail ends the turn that owns the calling tool", async () => {
-  const child = agentOf([toolCall("work"), text("never")], { id: "child", tools: [toolOf("work")], budget: { steps: 1 } });
+  const child = agentOf([toolCall("work"), text("never")], {
+    id: "child",
+    tools: [toolOf("work")],
+    budget: { steps: 1 },
+  });
   const { events, result } = await nestedRun({ tools: [delegating("run-child"), asTool(child, { onError: "fail" })] });
   assert.equal(result.outcome.status, "failed");
   assert.equal(result.outcome.cause.code, "CHILD_FAILED");
@@ -68,7 +91,11 @@ test("a nested child of a connection with onError fail ends the turn that owns t
 test("brief() that throws is an exception of that nested call, with the object as its cause", async () => {
   const thrown = new Error("no brief");
   const child = agentOf([text("never")], { id: "child" });
-  const connection = { brief: () => { throw thrown; } };
+  const connection = {
+    brief: () => {
+      throw thrown;
+    },
+  };
   let caught;
   const caller = callerOf(async ({ callTool }) => {
     caught = await callTool("run-child", { brief: "x" }).catch((error) => error);
@@ -115,7 +142,9 @@ test("a nested child's time is at most what its calling tool's timeout leaves", 
   assert.notEqual(record.status, "running");
   const events = await keel.records.events(turnId, { tree: true });
   assert.deepEqual(unpaired(events), []);
-  const ended = events.findIndex(({ type, turnId: id }) => type.startsWith("turn.") && type !== "turn.started" && id === `${turnId}.1`);
+  const ended = events.findIndex(
+    ({ type, turnId: id }) => type.startsWith("turn.") && type !== "turn.started" && id === `${turnId}.1`,
+  );
   const answered = events.findIndex(({ type, callId }) => type === "tool.completed" && callId === "p1");
   assert.ok(ended >= 0 && ended < answered);
 });

@@ -36,11 +36,12 @@ test("a nested call's context: its own id, its caller's, its level, and the turn
 async function everywhere(pick, run) {
   const seen = [];
   const noting = () => leafOf((_input, context) => void seen.push(pick(context))).leaf;
-  const down = (next) => callerOf(async (context) => {
-    seen.push(pick(context));
-    await context.callTool("leaf", { identity: { id: "forged" }, ambient: { forged: true } });
-    if (next) await context.callTool(next, { brief: "x" });
-  });
+  const down = (next) =>
+    callerOf(async (context) => {
+      seen.push(pick(context));
+      await context.callTool("leaf", { identity: { id: "forged" }, ambient: { forged: true } });
+      if (next) await context.callTool(next, { brief: "x" });
+    });
   const grandchild = agentOf(ONE_CALL, { id: "grandchild", tools: [down(), noting()] });
   const child = agentOf(ONE_CALL, { id: "child", tools: [down("run-grandchild"), noting(), asTool(grandchild)] });
   const { result } = await nestedRun({ tools: [down("run-child"), noting(), asTool(child)], run });
@@ -79,11 +80,20 @@ test("D-23 equal calls have different idempotency keys; the ledger's argsHash te
   await nestedRun({ tools: [caller, leaf], ledger });
   const rows = ledger.rows().filter(({ toolId }) => toolId === "leaf");
   assert.equal(new Set(keys.map(([, key]) => key)).size, 3);
-  assert.deepEqual(rows.map(({ callId, idempotencyKey }) => [callId, idempotencyKey]), keys);
+  assert.deepEqual(
+    rows.map(({ callId, idempotencyKey }) => [callId, idempotencyKey]),
+    keys,
+  );
   for (const [, key] of keys) assert.match(key, /^[0-9a-f]{64}$/);
   const hashOf = (json) => createHash("sha256").update(`leaf\0${json}`).digest("hex");
-  assert.deepEqual(rows.map(({ argsHash }) => argsHash), [hashOf('{"a":1,"b":2}'), hashOf('{"a":1,"b":2}'), hashOf('{"a":2,"b":2}')]);
-  assert.deepEqual(rows.map(({ parentCallId }) => parentCallId), ["p1", "p1", "p1"]);
+  assert.deepEqual(
+    rows.map(({ argsHash }) => argsHash),
+    [hashOf('{"a":1,"b":2}'), hashOf('{"a":1,"b":2}'), hashOf('{"a":2,"b":2}')],
+  );
+  assert.deepEqual(
+    rows.map(({ parentCallId }) => parentCallId),
+    ["p1", "p1", "p1"],
+  );
 });
 
 test("D-23 a key is made of the prepared arguments, and is the same whenever it is read", async () => {
@@ -142,10 +152,29 @@ test("BL-106 D-37 hooks, predicates and a child's callbacks run in the context o
       return next();
     },
   });
-  const input = { type: "object", "~standard": { version: 1, vendor: "test", validate: (value) => (note("schema")(), { value }), jsonSchema: { input: () => ({ type: "object" }) } } };
-  const leaf = defineTool({ id: "leaf", input, access: note("access", true), concurrency: note("concurrency", "shared"), injects: [{ name: "k", from: "host" }], execute: note("execute") });
+  const input = {
+    type: "object",
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) => (note("schema")(), { value }),
+      jsonSchema: { input: () => ({ type: "object" }) },
+    },
+  };
+  const leaf = defineTool({
+    id: "leaf",
+    input,
+    access: note("access", true),
+    concurrency: note("concurrency", "shared"),
+    injects: [{ name: "k", from: "host" }],
+    execute: note("execute"),
+  });
   const inChild = toolOf("in-child", note("in a child"));
-  const child = agentOf([toolCall("in-child"), text("done")], { id: "child", tools: [inChild], instructions: note("instructions", "be quick") });
+  const child = agentOf([toolCall("in-child"), text("done")], {
+    id: "child",
+    tools: [inChild],
+    instructions: note("instructions", "be quick"),
+  });
   const caller = callerOf(async ({ callTool }) => {
     await als.run("of the call", () => callTool("leaf", {}));
     await als.run("of the call", () => callTool("run-child", { brief: "x" }));
@@ -157,6 +186,18 @@ test("BL-106 D-37 hooks, predicates and a child's callbacks run in the context o
     security: { authorizeTool: ({ callId }) => (callId === "p1/1" ? note("authorizeTool", true)() : true) },
   });
   assert.equal(result.outcome.status, "completed");
-  const names = ["schema", "injected", "concurrency", "checkNestedTool", "access", "authorizeTool", "wrapTool", "execute", "observeNestedResult", "instructions", "in a child"];
+  const names = [
+    "schema",
+    "injected",
+    "concurrency",
+    "checkNestedTool",
+    "access",
+    "authorizeTool",
+    "wrapTool",
+    "execute",
+    "observeNestedResult",
+    "instructions",
+    "in a child",
+  ];
   assert.deepEqual(seen, Object.fromEntries(names.map((name) => [name, "of the call"])));
 });

@@ -25,7 +25,10 @@ test("D-12 a context used after its call settled answers TOOL_FAILED, already se
   });
   const { result } = await nestedRun({ tools: [caller, leaf] });
   assert.equal(result.outcome.status, "completed");
-  assert.deepEqual(await rejection(kept.callTool("leaf", {})), { code: "TOOL_FAILED", message: "tool call 'p1' of 'caller' already settled" });
+  assert.deepEqual(await rejection(kept.callTool("leaf", {})), {
+    code: "TOOL_FAILED",
+    message: "tool call 'p1' of 'caller' already settled",
+  });
   assert.deepEqual(seen, []);
 });
 
@@ -132,7 +135,10 @@ test("BL-023 a signal that is aborted already: the call is refused at once, noth
     await callTool("leaf", {});
     return "went on";
   });
-  const { events, result, outputs } = await nestedRun({ tools: [caller, leaf, asTool(child)], agent: { budget: { toolCalls: 2 } } });
+  const { events, result, outputs } = await nestedRun({
+    tools: [caller, leaf, asTool(child)],
+    agent: { budget: { toolCalls: 2 } },
+  });
   for (const { code, message, cause } of caught) {
     assert.equal(code, "TOOL_FAILED");
     assert.match(message, /^parent settled: /);
@@ -195,10 +201,13 @@ for (const [limits, timeoutMs, expected] of [
   test(`D-20 a nested tool's time: limits ${shown}: ${expected === undefined ? "none" : `${expected} ms`}`, async () => {
     const { leaf } = leafOf(() => new Promise(() => {}), { ...(timeoutMs && { timeoutMs }) });
     const ends = [];
-    const caller = callerOf(async ({ callTool }) => {
-      const { isError, text: shownText } = await callTool("leaf", {});
-      ends.push([isError, shownText]);
-    }, { timeoutMs: "unbounded" });
+    const caller = callerOf(
+      async ({ callTool }) => {
+        const { isError, text: shownText } = await callTool("leaf", {});
+        ends.push([isError, shownText]);
+      },
+      { timeoutMs: "unbounded" },
+    );
     const { clock, keel, run } = onClock([caller, leaf], { limits: { toolTimeout: limits } });
     await clock.advance((expected ?? 10_000) - 1);
     assert.deepEqual(ends, []);
@@ -229,14 +238,20 @@ test("D-20 grace: enforced later than reported", async () => {
 
 test("NC-17 a parent that times out keeps the summary of what it had called", async () => {
   const { leaf } = leafOf();
-  const caller = callerOf(async ({ callTool }) => {
-    await callTool("leaf", {});
-    return new Promise(() => {});
-  }, { timeoutMs: 10 });
+  const caller = callerOf(
+    async ({ callTool }) => {
+      await callTool("leaf", {});
+      return new Promise(() => {});
+    },
+    { timeoutMs: 10 },
+  );
   const { clock, keel, run } = onClock([caller, leaf]);
   await clock.advance(10);
   const { turnId } = await run;
   const events = await keel.records.events(turnId);
-  assert.deepEqual(metadataOf(events).nested_calls.map(({ id, status }) => `${id} ${status}`), ["p1/1 ok"]);
+  assert.deepEqual(
+    metadataOf(events).nested_calls.map(({ id, status }) => `${id} ${status}`),
+    ["p1/1 ok"],
+  );
   assert.equal(ofType(events, "tool.completed").at(-1).error, "tool `caller` timed out after 10 ms");
 });

@@ -66,9 +66,14 @@ for (const [depth, ids] of [
   test(`NC-11 a tool that calls itself at depth ${depth} reaches ${ids.at(-1)}, and its next call is refused`, async () => {
     const reached = [];
     const refused = [];
-    const { events, result } = await nestedRun({ tools: [selfCaller(reached, refused)], limits: { maxNestedDepth: depth } });
+    const { events, result } = await nestedRun({
+      tools: [selfCaller(reached, refused)],
+      limits: { maxNestedDepth: depth },
+    });
     assert.deepEqual(reached, ids);
-    assert.deepEqual(refused, [[ids.at(-1), "TOOL_FAILED", `nested call 'caller' exceeds max_nested_depth (${depth})`]]);
+    assert.deepEqual(refused, [
+      [ids.at(-1), "TOOL_FAILED", `nested call 'caller' exceeds max_nested_depth (${depth})`],
+    ]);
     assert.deepEqual(callsIn(events, "tool.refused"), [`${ids.at(-1)}/1`]);
     assert.equal(result.outcome.status, "completed");
   });
@@ -116,7 +121,13 @@ test("BL-013 maxNestedDepth and maxDepth are counted apart: a child turn starts 
   const result = await keel.run(agent, "go");
   const events = await keel.records.events(result.turnId, { tree: true });
   assert.equal(ofType(events, "turn.started").length, 3);
-  assert.deepEqual(levels, [0, 1, 2].flatMap((depth) => [[depth, 0], [depth, 1]]));
+  assert.deepEqual(
+    levels,
+    [0, 1, 2].flatMap((depth) => [
+      [depth, 0],
+      [depth, 1],
+    ]),
+  );
   const refused = ofType(events, "tool.refused").map(({ error }) => error.code);
   assert.deepEqual(refused.toSorted(), ["DEPTH", "TOOL_FAILED", "TOOL_FAILED", "TOOL_FAILED"]);
 });

@@ -7,8 +7,8 @@ import { callerOf, callsIn, leafOf, nestedRun } from "./nested-runs.js";
 import { ofType, toolOf, unpaired } from "./small-agents.js";
 
 const told = (events) =>
-  ofType(events, "tool.started", "tool.completed", "tool.failed", "tool.refused").map(({ type, callId, parentCallId }) =>
-    [type.slice("tool.".length), callId, parentCallId].filter(Boolean).join(" "),
+  ofType(events, "tool.started", "tool.completed", "tool.failed", "tool.refused").map(
+    ({ type, callId, parentCallId }) => [type.slice("tool.".length), callId, parentCallId].filter(Boolean).join(" "),
   );
 
 test("NC-13 two nested calls: starts and ends in order, each with its caller", async () => {
@@ -27,7 +27,10 @@ test("NC-13 two nested calls: starts and ends in order, each with its caller", a
     "completed p1",
   ]);
   const seqs = events.map(({ seq }) => seq);
-  assert.deepEqual(seqs, seqs.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    seqs,
+    seqs.toSorted((a, b) => a - b),
+  );
 });
 
 test("NC-14 a nested call of a nested call names its immediate caller", async () => {
@@ -79,7 +82,11 @@ test("BL-061 the same tool asked for twice at once, by the model and by a tool: 
     const results = await Promise.all([callTool("leaf", { q: "X" }), callTool("leaf", { q: "Y" })]);
     return results.map((result) => result.text).join(", ");
   });
-  const step = [toolCall("leaf", { q: "A" }, { id: "a" }), toolCall("caller", {}, { id: "p1" }), toolCall("leaf", { q: "B" }, { id: "b" })];
+  const step = [
+    toolCall("leaf", { q: "A" }, { id: "a" }),
+    toolCall("caller", {}, { id: "p1" }),
+    toolCall("leaf", { q: "B" }, { id: "b" }),
+  ];
   const { events, outputs } = await nestedRun({ tools: [caller, leaf], script: [step, text("done")] });
   assert.deepEqual(seen.map(({ q }) => q).toSorted(), ["A", "B", "X", "Y"]);
   assert.deepEqual(
@@ -125,7 +132,9 @@ test("D-13 every start of a nested call has one end: ok, reported failure, excep
   });
   const { events, result } = await nestedRun({ tools: [caller, leaf] });
   assert.deepEqual(unpaired(events), []);
-  const ends = Object.fromEntries(ofType(events, "tool.completed", "tool.failed").map((event) => [event.callId, event]));
+  const ends = Object.fromEntries(
+    ofType(events, "tool.completed", "tool.failed").map((event) => [event.callId, event]),
+  );
   assert.equal(ends["p1/1"].isError, false);
   assert.deepEqual([ends["p1/2"].isError, ends["p1/2"].error], [true, "no luck"]);
   assert.deepEqual(ends["p1/3"].error, { code: "TOOL_ERROR", message: "tool dispatch failed" });

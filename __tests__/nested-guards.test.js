@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asTool, createKeel, defineMiddleware, humanApproval, KeelError, planMode, repeatGuard, toolAllowlist, toolPolicy } from "../js/index.js";
+import {
+  asTool,
+  createKeel,
+  defineMiddleware,
+  humanApproval,
+  KeelError,
+  planMode,
+  repeatGuard,
+  toolAllowlist,
+  toolPolicy,
+} from "../js/index.js";
 import { text } from "../js/testing/index.js";
 import { callerOf, leafOf, nestedRun, rejection } from "./nested-runs.js";
 import { agentOf } from "./small-agents.js";
@@ -41,7 +51,10 @@ test("NESTED_UNGUARDED from run and stream: the run's middleware, or the run tha
   const keel = createKeel({ limits: on });
   await assert.rejects(keel.run(agent, "go", { middleware: [unguarded] }), isUnguarded(/^run of agent "agent": /));
   assert.throws(() => keel.stream(agent, "go", { middleware: [unguarded] }), isUnguarded(/^run of agent "agent": /));
-  await assert.rejects(createKeel({ middleware: [unguarded] }).run(agent, "go", { limits: on }), isUnguarded(/^run of agent "agent": /));
+  await assert.rejects(
+    createKeel({ middleware: [unguarded] }).run(agent, "go", { limits: on }),
+    isUnguarded(/^run of agent "agent": /),
+  );
   assert.equal(agent.model.requests.length, 0);
   assert.equal((await keel.run(agent, "go", { middleware: fine })).outcome.status, "completed");
   const off = await createKeel({ middleware: [unguarded] }).run(agent, "go", { limits: { maxNestedDepth: 0 } });
@@ -51,7 +64,10 @@ test("NESTED_UNGUARDED from run and stream: the run's middleware, or the run tha
 test("NESTED_UNGUARDED D-16 is checked for every agent that can be reached from the root, in cycles too", async () => {
   const grandchild = agentOf([text("done")], { id: "grandchild", middleware: [unguarded] });
   const agents = [];
-  const child = agentOf([text("done")], { id: "child", tools: () => [asTool(grandchild), ...agents.map((one) => asTool(one))] });
+  const child = agentOf([text("done")], {
+    id: "child",
+    tools: () => [asTool(grandchild), ...agents.map((one) => asTool(one))],
+  });
   const root = agentOf([text("done")], { id: "root", tools: [asTool(child)] });
   agents.push(root);
   await assert.rejects(createKeel({ limits: on }).run(root, "go"), isUnguarded(/^agent "grandchild": /));
@@ -65,9 +81,16 @@ test("NESTED_UNGUARDED an agent's own limit turns nothing off that its middlewar
 
 test("NESTED_UNGUARDED exempt middleware is really not asked about nested calls, and guarding one is", async () => {
   const asked = [];
-  const note = (name, stage) => (_context, { callId }) => void asked.push(`${name} ${stage} ${callId}`);
+  const note =
+    (name, stage) =>
+    (_context, { callId }) =>
+      void asked.push(`${name} ${stage} ${callId}`);
   const exempt = defineMiddleware({ name: "exempt", nested: "exempt", beforeTool: note("exempt", "before") });
-  const guarding = defineMiddleware({ name: "guarding", beforeTool: note("guarding", "before"), checkNestedTool: note("guarding", "check") });
+  const guarding = defineMiddleware({
+    name: "guarding",
+    beforeTool: note("guarding", "before"),
+    checkNestedTool: note("guarding", "check"),
+  });
   const { leaf } = leafOf();
   await nestedRun({ tools: [callerOf(({ callTool }) => callTool("leaf", {})), leaf], middleware: [exempt, guarding] });
   assert.deepEqual(asked, ["exempt before p1", "guarding before p1", "guarding check p1/1"]);
@@ -89,7 +112,8 @@ test("D-16 the middleware of keel, run and agent all bind nested calls, outermos
 
 test("D-18 the middleware of the root's keel and run binds nested calls of child turns; an agent's binds its own", async () => {
   const asked = [];
-  const checking = (name) => defineMiddleware({ name, checkNestedTool: (_context, { agentId }) => void asked.push(`${name} of ${agentId}`) });
+  const checking = (name) =>
+    defineMiddleware({ name, checkNestedTool: (_context, { agentId }) => void asked.push(`${name} of ${agentId}`) });
   const { leaf } = leafOf();
   const caller = callerOf(async ({ callTool }) => {
     await callTool("leaf", {});

@@ -13,7 +13,10 @@ async function endOf(name, given) {
   const { leaf, seen } = leafOf(() => "ran", given.leaf);
   let end;
   const caller = callerOf(async ({ callTool }) => {
-    end = await callTool(name, {}).then(({ text }) => text, ({ code, message }) => ({ code, message }));
+    end = await callTool(name, {}).then(
+      ({ text }) => text,
+      ({ code, message }) => ({ code, message }),
+    );
   });
   const { result, agent } = await nestedRun({ tools: [caller, leaf], ...given.run });
   assert.equal(result.outcome.status, "completed");
@@ -46,9 +49,21 @@ test("NC-26 D-13 an unknown name is not found, by that name", async () => {
 });
 
 test("NC-26 D-21 a hidden tool is not found, though a deferred one runs and is not offered to the model", async () => {
-  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "hidden" } }), { end: notFound("leaf"), ran: 0, offered: ["caller"] });
-  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "deferred" } }), { end: "ran", ran: 1, offered: ["caller"] });
-  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "direct" } }), { end: "ran", ran: 1, offered: ["caller", "leaf"] });
+  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "hidden" } }), {
+    end: notFound("leaf"),
+    ran: 0,
+    offered: ["caller"],
+  });
+  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "deferred" } }), {
+    end: "ran",
+    ran: 1,
+    offered: ["caller"],
+  });
+  assert.deepEqual(await endOf("leaf", { leaf: { exposure: "direct" } }), {
+    end: "ran",
+    ran: 1,
+    offered: ["caller", "leaf"],
+  });
 });
 
 test("NC-27 a host's list binds nested calls: what it lacks is not found", async () => {
@@ -154,13 +169,17 @@ test("access rules bind nested calls: public, authenticated, scopes and predicat
   );
   const refused = [];
   const caller = callerOf(async ({ callTool }) => {
-    for (const id of Object.keys(rules)) await callTool(id, {}).catch(({ code, message }) => refused.push([id, code, message]));
+    for (const id of Object.keys(rules))
+      await callTool(id, {}).catch(({ code, message }) => refused.push([id, code, message]));
   });
   const agent = { grants: ["read", "write"] };
   await nestedRun({ tools: [caller, ...tools], agent, run: { identity: { id: "u1", scopes: ["read"] } } });
   assert.deepEqual(ran, ["public", "authenticated", "read", "yes"]);
   assert.deepEqual(asked, ["u1"]);
-  assert.deepEqual(refused, ["write", "truthy", "throws"].map((id) => [id, "ACCESS_DENIED", `access to tool '${id}' is denied`]));
+  assert.deepEqual(
+    refused,
+    ["write", "truthy", "throws"].map((id) => [id, "ACCESS_DENIED", `access to tool '${id}' is denied`]),
+  );
 
   ran.length = 0;
   await nestedRun({ tools: [caller, ...tools], agent });

@@ -24,11 +24,18 @@ console.log(faults === 0 ? "quiet" : faults + " faults");
 
 /** Runs a program in a process of its own, under the runtime of this test; gives its exit code and what it said. */
 function runProgram(code) {
-  const args = process.versions.bun ? ["-e", preamble + code + epilogue] : ["--input-type=module", "-e", preamble + code + epilogue];
+  const args = process.versions.bun
+    ? ["-e", preamble + code + epilogue]
+    : ["--input-type=module", "-e", preamble + code + epilogue];
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: fileURLToPath(new URL("..", import.meta.url)) }, (error, stdout, stderr) => {
-      resolve({ code: error ? error.code : 0, said: stdout.trim(), stderr });
-    });
+    execFile(
+      process.execPath,
+      args,
+      { cwd: fileURLToPath(new URL("..", import.meta.url)) },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? error.code : 0, said: stdout.trim(), stderr });
+      },
+    );
   });
 }
 
@@ -105,7 +112,9 @@ test("BL-067 10,000 exclusive nested calls queue up and all settle in order", as
   const count = 10_000;
   const order = [];
   const { leaf } = leafOf(({ n }) => void order.push(n), { concurrency: "exclusive" });
-  const caller = callerOf(({ callTool }) => Promise.all(Array.from({ length: count }, (_, n) => callTool("leaf", { n }))).then(() => "ok"));
+  const caller = callerOf(({ callTool }) =>
+    Promise.all(Array.from({ length: count }, (_, n) => callTool("leaf", { n }))).then(() => "ok"),
+  );
   await nestedRun({ tools: [caller, leaf], agent: { budget: { toolCalls: count + 1 } } });
   assert.equal(order.length, count);
   assert.ok(order.every((n, index) => n === index));

@@ -15,7 +15,9 @@ function tools() {
     if (way === "ok") return { token: password };
     throw Object.assign(new Error(password), { way });
   });
-  const { leaf: failing } = leafOf(() => ({ kind: "tool-result", isError: true, text: `wrong: ${SECRET}` }), { id: "failing" });
+  const { leaf: failing } = leafOf(() => ({ kind: "tool-result", isError: true, text: `wrong: ${SECRET}` }), {
+    id: "failing",
+  });
   const caller = callerOf(async ({ callTool }) => {
     await callTool("leaf", { way: "ok", password: SECRET });
     await callTool("failing", { password: SECRET });
@@ -31,10 +33,20 @@ test("D-24 redact reaches what is read of nested calls: events, their summaries,
   const { events, keel, result } = await nestedRun({ tools: tools(), capture });
   assert.ok(ofType(events, "tool.started").every(({ input }) => input !== undefined));
   assert.equal(summaryOf(events)[0].args, '{"way":"ok","password":"***"}');
-  const read = [events, result, await keel.records.get(result.turnId), await keel.records.tree(result.turnId), await keel.records.transcript(result.turnId), await keel.records.list()];
-  for (const [index, one] of read.entries()) assert.equal(JSON.stringify(one).includes(SECRET), false, `${index}: ${JSON.stringify(one)}`);
+  const read = [
+    events,
+    result,
+    await keel.records.get(result.turnId),
+    await keel.records.tree(result.turnId),
+    await keel.records.transcript(result.turnId),
+    await keel.records.list(),
+  ];
+  for (const [index, one] of read.entries())
+    assert.equal(JSON.stringify(one).includes(SECRET), false, `${index}: ${JSON.stringify(one)}`);
 
-  const streamed = await collect(createKeel({ capture, limits: { maxNestedDepth: 1 } }).stream(agentOf(ONE_CALL, { tools: tools() }), "go"));
+  const streamed = await collect(
+    createKeel({ capture, limits: { maxNestedDepth: 1 } }).stream(agentOf(ONE_CALL, { tools: tools() }), "go"),
+  );
   assert.ok(ofType(streamed, "tool.started").length > 1);
   assert.equal(JSON.stringify(streamed).includes(SECRET), false);
 });
@@ -44,11 +56,21 @@ test("D-24 redact is told the kind and the tool of each payload, those of a summ
   const { leaf } = leafOf(() => "out");
   const capture = { toolIo: true, redact: (kind, toolId, value) => (told.add(`${kind} ${toolId}`), value) };
   await nestedRun({ tools: [callerOf(({ callTool }) => callTool("leaf", { n: 1 }).then(() => "ok")), leaf], capture });
-  assert.deepEqual([...told].toSorted(), ["toolInput caller", "toolInput leaf", "toolOutput caller", "toolOutput leaf"]);
+  assert.deepEqual([...told].toSorted(), [
+    "toolInput caller",
+    "toolInput leaf",
+    "toolOutput caller",
+    "toolOutput leaf",
+  ]);
 });
 
 test("D-24 a redaction that throws hides the payload", async () => {
-  const capture = { toolIo: true, redact() { throw new Error("broken"); } };
+  const capture = {
+    toolIo: true,
+    redact() {
+      throw new Error("broken");
+    },
+  };
   const { events, result } = await nestedRun({ tools: tools(), capture });
   assert.equal(JSON.stringify([events, result]).includes(SECRET), false);
 });
@@ -70,6 +92,7 @@ test("D-24 without capture no payload of a nested call is in any event", async (
   const { events } = await nestedRun({ tools: tools() });
   for (const event of events) {
     assert.equal("input" in event || "output" in event, false);
-    if (event.type !== "tool.completed" || event.toolId !== "failing") assert.equal(JSON.stringify(event).includes(SECRET), false);
+    if (event.type !== "tool.completed" || event.toolId !== "failing")
+      assert.equal(JSON.stringify(event).includes(SECRET), false);
   }
 });

@@ -102,7 +102,12 @@ for (const toolIo of [false, true]) {
     const { events } = await nestedRun({ tools: [caller, leaf], capture: { toolIo } });
     assert.deepEqual(summaryOf(events).map(withoutDuration), [
       { id: "p1/1", name: "leaf", status: "error", ...(toolIo && { args: '{"n":1}', error: "no luck" }) },
-      { id: "p1/2", name: "ghost", status: "failed", ...(toolIo && { args: '{"n":2}', error: "tool not found: ghost" }) },
+      {
+        id: "p1/2",
+        name: "ghost",
+        status: "failed",
+        ...(toolIo && { args: '{"n":2}', error: "tool not found: ghost" }),
+      },
     ]);
     // The event's own error is not a captured payload.
     assert.equal(ofType(events, "tool.completed")[0].error, "no luck");
@@ -136,7 +141,10 @@ test("NC-22 no nested call, no key", async () => {
 });
 
 for (const [metadata, expected] of [
-  [["a", 1], ["a", 1]],
+  [
+    ["a", 1],
+    ["a", 1],
+  ],
   ["text", "text"],
   [{ a: 1 }, { a: 1, nested_calls: 1 }],
   [{}, { nested_calls: 1 }],
@@ -192,7 +200,16 @@ test("NC-17 a nested caller's own summary is in its result and its event; its ca
     seen = (await callTool("middle", {})).metadata;
   });
   const { events } = await nestedRun({ tools: [caller, middle, leaf] });
-  assert.deepEqual(seen.nested_calls.map(({ id }) => id), ["p1/1/1"]);
-  assert.deepEqual(summaryOf(events, "p1/1").map(({ id }) => id), ["p1/1/1"]);
-  assert.deepEqual(summaryOf(events).map(({ id }) => id), ["p1/1"]);
+  assert.deepEqual(
+    seen.nested_calls.map(({ id }) => id),
+    ["p1/1/1"],
+  );
+  assert.deepEqual(
+    summaryOf(events, "p1/1").map(({ id }) => id),
+    ["p1/1/1"],
+  );
+  assert.deepEqual(
+    summaryOf(events).map(({ id }) => id),
+    ["p1/1"],
+  );
 });

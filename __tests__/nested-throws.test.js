@@ -30,14 +30,24 @@ test("NC-34 a parent that rethrows a not-found: answered to the model verbatim",
 test("NC-34 D-11 a rethrown spent budget, depth or denied access ends the call, never the turn", async () => {
   const { leaf } = leafOf(() => "never", { access: { scopes: ["s"] } });
   const rethrown = async (given) => {
-    const { outputs, result } = await nestedRun({ tools: [rethrowing("leaf"), leaf], agent: { grants: ["s"], ...given.agent }, ...given });
+    const { outputs, result } = await nestedRun({
+      tools: [rethrowing("leaf"), leaf],
+      agent: { grants: ["s"], ...given.agent },
+      ...given,
+    });
     assert.equal(result.outcome.status, "completed");
     return outputs[0];
   };
   const spent = { agent: { grants: ["s"], budget: { toolCalls: 1 } } };
-  assert.deepEqual(await rethrown(spent), { type: "error-text", value: "max tool calls (1) exceeded by a nested tool call" });
+  assert.deepEqual(await rethrown(spent), {
+    type: "error-text",
+    value: "max tool calls (1) exceeded by a nested tool call",
+  });
   const off = { limits: { maxNestedDepth: 0 } };
-  assert.deepEqual(await rethrown(off), { type: "error-text", value: "nested tool calls are disabled (max_nested_depth = 0)" });
+  assert.deepEqual(await rethrown(off), {
+    type: "error-text",
+    value: "nested tool calls are disabled (max_nested_depth = 0)",
+  });
   assert.deepEqual(await rethrown({}), { type: "error-text", value: "access to tool 'leaf' is denied" });
 });
 
@@ -52,7 +62,11 @@ test("NC-35 D-11 a nested tool's exception reaches its caller redacted, with the
     throw caught;
   });
   const ledger = memoryLedger();
-  const { events, outputs, result, agent } = await nestedRun({ tools: [caller, leaf], ledger, capture: { toolIo: true, modelIo: true } });
+  const { events, outputs, result, agent } = await nestedRun({
+    tools: [caller, leaf],
+    ledger,
+    capture: { toolIo: true, modelIo: true },
+  });
   assert.ok(KeelError.isInstance(caught));
   assert.deepEqual([caught.code, caught.message], ["TOOL_ERROR", DISPATCH_FAILED]);
   assert.equal(caught.cause, thrown);
@@ -61,10 +75,13 @@ test("NC-35 D-11 a nested tool's exception reaches its caller redacted, with the
     ["p1/1", { code: "TOOL_ERROR", message: DISPATCH_FAILED }],
     ["p1", { code: "TOOL_ERROR", message: DISPATCH_FAILED }],
   ]);
-  assert.deepEqual(ledger.rows().map(({ callId, status }) => [callId, status]), [
-    ["p1", "failed"],
-    ["p1/1", "failed"],
-  ]);
+  assert.deepEqual(
+    ledger.rows().map(({ callId, status }) => [callId, status]),
+    [
+      ["p1", "failed"],
+      ["p1/1", "failed"],
+    ],
+  );
   assert.deepEqual(outputs, [{ type: "error-text", value: DISPATCH_FAILED }]);
   const everything = JSON.stringify([events, result, ledger.rows(), agent.model.requests]);
   assert.equal(everything.includes("secret"), false);
@@ -73,10 +90,14 @@ test("NC-35 D-11 a nested tool's exception reaches its caller redacted, with the
 
 test("D-11 exposeErrors of the tool or the keel shows the model the text of an exception", async () => {
   const failing = (exposeErrors) =>
-    callerOf(() => {
-      throw new Error("the reason");
-    }, { exposeErrors });
-  const shown = async (exposeErrors, keel) => (await nestedRun({ tools: [failing(exposeErrors)], exposeErrors: keel })).outputs[0].value;
+    callerOf(
+      () => {
+        throw new Error("the reason");
+      },
+      { exposeErrors },
+    );
+  const shown = async (exposeErrors, keel) =>
+    (await nestedRun({ tools: [failing(exposeErrors)], exposeErrors: keel })).outputs[0].value;
   assert.equal(await shown(undefined, undefined), DISPATCH_FAILED);
   assert.equal(await shown(true, undefined), "the reason");
   assert.equal(await shown(undefined, true), "the reason");
@@ -84,21 +105,44 @@ test("D-11 exposeErrors of the tool or the keel shows the model the text of an e
 });
 
 test("D-11 no code that a tool throws ends the turn", async () => {
-  const codes = ["CANCELLED", "TIMEOUT", "STOPPED", "BUDGET_TIME", "BUDGET_STEPS", "LIMIT_EXCEEDED", "CHILD_FAILED", "INTERNAL", "DEPTH", "MY_OWN"];
+  const codes = [
+    "CANCELLED",
+    "TIMEOUT",
+    "STOPPED",
+    "BUDGET_TIME",
+    "BUDGET_STEPS",
+    "LIMIT_EXCEEDED",
+    "CHILD_FAILED",
+    "INTERNAL",
+    "DEPTH",
+    "MY_OWN",
+  ];
   for (const code of codes) {
     const { leaf } = leafOf(() => {
       throw new KeelError(code, `thrown as ${code}`);
     });
-    const { outputs, result } = await nestedRun({ tools: [callerOf(async ({ callTool }) => `got ${(await callTool("leaf", {})).text}`), leaf] });
+    const { outputs, result } = await nestedRun({
+      tools: [callerOf(async ({ callTool }) => `got ${(await callTool("leaf", {})).text}`), leaf],
+    });
     assert.deepEqual(outputs, [{ type: "text", value: `got thrown as ${code}` }], code);
     assert.equal(result.outcome.status, "completed", code);
   }
 });
 
 for (const [way, fail] of [
-  ["throws", () => { throw toolError("x"); }],
+  [
+    "throws",
+    () => {
+      throw toolError("x");
+    },
+  ],
   ["returns", () => toolError("x")],
-  ["throws a KeelError TOOL_FAILED", () => { throw new KeelError("TOOL_FAILED", "x"); }],
+  [
+    "throws a KeelError TOOL_FAILED",
+    () => {
+      throw new KeelError("TOOL_FAILED", "x");
+    },
+  ],
 ]) {
   test(`NC-36 a nested tool that ${way} its own failure: an ordinary result with isError`, async () => {
     const { leaf } = leafOf(fail);
@@ -111,10 +155,13 @@ for (const [way, fail] of [
     const { events, outputs } = await nestedRun({ tools: [caller, leaf], ledger });
     assert.deepEqual([result.isError, result.text], [true, "x"]);
     assert.equal(summaryOf(events)[0].status, "error");
-    assert.deepEqual(ledger.rows().map(({ callId, status }) => [callId, status]), [
-      ["p1", "completed"],
-      ["p1/1", "completed"],
-    ]);
+    assert.deepEqual(
+      ledger.rows().map(({ callId, status }) => [callId, status]),
+      [
+        ["p1", "completed"],
+        ["p1/1", "completed"],
+      ],
+    );
     assert.deepEqual(outputs, [{ type: "text", value: "went on" }]);
   });
 }
@@ -141,7 +188,23 @@ test("BL-095 what a nested tool throws arrives as the same object: class, code, 
 });
 
 test("BL-095 the object passes several levels, and anything may be thrown", async () => {
-  for (const thrown of [undefined, null, 0, "text", Symbol("s"), { plain: true }, Object.freeze(new Error("frozen")), new Proxy({}, { get() { throw new Error("trap"); } })]) {
+  for (const thrown of [
+    undefined,
+    null,
+    0,
+    "text",
+    Symbol("s"),
+    { plain: true },
+    Object.freeze(new Error("frozen")),
+    new Proxy(
+      {},
+      {
+        get() {
+          throw new Error("trap");
+        },
+      },
+    ),
+  ]) {
     const { leaf } = leafOf(() => {
       throw thrown;
     });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { asTool, createKeel, defineAgent, KeelError } from "../js/index.js";
-import { text } from "../js/testing/index.js";
+import { text, virtualClock } from "../js/testing/index.js";
 import { callLines, calling, issue, leafOf, refusal } from "./calling.js";
 import { agentOf, ofType, toolOf } from "./small-agents.js";
 
@@ -92,6 +92,20 @@ describe("authorizeTool", () => {
       assert.deepEqual((await hosted(thrown)).returned, expected);
       assert.deepEqual((await hosted(forLeaf(() => Promise.reject(error)))).returned, expected);
     }
+  });
+
+  test("D-16 BL-076 one that hangs refuses after hookTimeoutMs", async () => {
+    const clock = virtualClock();
+    const at = [];
+    const { tool, runs } = leafOf();
+    const body = async ({ callTool }) => [await refusal(callTool("leaf")), at.push(clock.now())];
+    const { returned } = await calling(body, [tool], {
+      keel: { clock, security: forLeaf(() => new Promise(() => {})), limits: { hookTimeoutMs: 1_000 } },
+      meanwhile: () => clock.advance(5_000),
+    });
+    assert.equal(returned[0][0], "TOOL_FAILED");
+    assert.match(returned[0][1], /^nested call 'leaf' refused: .*1000/);
+    assert.deepEqual([at, runs.length], [[1_000], 0]);
   });
 
   test("D-17 binds the model's calls too; a refusal there has no start, and the turn goes on", async () => {

@@ -121,7 +121,7 @@ impl Script {
     pub fn call_key(&self, tool_id: &str) -> Value {
         let calls = self.commands("call").into_iter();
         let call = calls.filter(|command| self.tool_id(command) == tool_id).next_back();
-        call.expect("the body was entered")["key"].clone()
+        call.expect("the body was entered")["id"].clone()
     }
 
     pub(super) fn agent_id(&self, turn_id: &str) -> String {
