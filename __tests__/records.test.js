@@ -214,6 +214,19 @@ describe("records.list", () => {
     assert.equal((await keel.records.list({ limit: 7 })).cursor, undefined);
   });
 
+  test("gives a tree's turns the last opened first, also beyond nine, page by page", async () => {
+    const keel = createKeel();
+    const child = agentOf(() => text("x"), { id: "child" });
+    const { turnId } = await keel.run(parentOf(child, [Array.from({ length: 12 }, () => call), text("done")]), "go");
+    const expected = [...Array.from({ length: 12 }, (_, n) => `${turnId}.${12 - n}`), turnId];
+    const first = await keel.records.list({ limit: 4 });
+    const rest = await keel.records.list({ cursor: first.cursor });
+    assert.deepEqual(
+      [...first.items, ...rest.items].map((record) => record.turnId),
+      expected,
+    );
+  });
+
   test("filters by status, agent, tree and parent, all of which must match", async () => {
     const keel = createKeel();
     const good = agentOf(() => text("x"), { id: "good" });

@@ -11,6 +11,7 @@ import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
 import { BusyMap } from "./host/busy-map.js";
 import { perform } from "./host/perform.js";
+import { Raised } from "./host/raised.js";
 import { Tickets } from "./host/tickets.js";
 
 /** @import { Clock } from "./clock.js" */
@@ -38,8 +39,7 @@ export class Host {
   /** Promises that wait for the kernel. */
   tickets = new Tickets();
 
-  /** @type {Map<number, unknown>} what bodies threw whose callers are programs, by the command that ran them */
-  thrown = new Map();
+  raised = new Raised();
 
   /** @type {BusyMap<unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
   prepared = new BusyMap();

@@ -42,10 +42,7 @@ export const callCommands = {
   },
 
   resolve(host, command) {
-    const { thrownBy } = command;
-    const cause = thrownBy === null ? undefined : host.thrown.get(thrownBy);
-    host.thrown.delete(thrownBy);
-    host.tickets.settle(command, cause);
+    host.tickets.settle(command, host.raised.take(command.thrownBy));
   },
 };
 
@@ -117,7 +114,6 @@ function settle(host, call, returned) {
 function settleThrown(host, call, error) {
   call.settle();
   if (call.level === 0) tellError(call.turn, call.effect, error);
-  // Programs that called get the very object; nobody else does (D-11).
-  if (host.effects.has(call.id) && (call.level > 0 || call.turn.wraps)) host.thrown.set(call.id, error);
+  if (host.effects.has(call.id) && (call.level > 0 || call.turn.wraps)) host.raised.keep(call.turn, call.id, error);
   host.answer(call.id, thrownAnswer(error));
 }

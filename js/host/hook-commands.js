@@ -3,6 +3,7 @@
  * outermost first (D-16); what a refusal means is decided in the kernel.
  */
 
+import { freezeDeep } from "../freeze-deep.js";
 import { describe } from "../options.js";
 import { ask, askPlainly, turnOf } from "./answering.js";
 import { thrown, wireResult } from "./tool-answer.js";
@@ -25,6 +26,8 @@ export const hookCommands = {
 
   hooks(host, command) {
     const turn = turnOf(host, command);
+    // One hook cannot change what the next one sees.
+    if (command.call) freezeDeep(command.call);
     askPlainly(host, command, (effect) => stages[command.stage](turn, turn.context(effect), command, effect), "refused");
   },
 
@@ -34,7 +37,7 @@ export const hookCommands = {
 
   authorize(host, command) {
     const turn = turnOf(host, command);
-    const { call } = command;
+    const call = freezeDeep(command.call);
     const request = Object.freeze({ ...call, isNested: call.level > 0, ...(turn.run.identity && { identity: turn.run.identity }) });
     askPlainly(host, command, async () => authorization(await host.options.security.authorizeTool(request)));
   },

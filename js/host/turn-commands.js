@@ -18,12 +18,15 @@ export const turnCommands = {
   },
 
   close(host, { turnId }) {
+    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
+    host.raised.forget(turn);
     host.turns.delete(turnId);
   },
 
   settled(host, { turnId, append, result }) {
     const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
     turn.transcript.append(append);
+    host.raised.forget(turn);
     host.turns.delete(turnId);
     host.pending.delete(turnId);
     host.release(turn.run);

@@ -4,6 +4,7 @@
  */
 
 import { KeelError } from "../error.js";
+import { freezeDeep } from "../freeze-deep.js";
 import { scopeOf, expect, turnOf } from "./answering.js";
 import { thrownAnswer, wireResult } from "./tool-answer.js";
 
@@ -16,7 +17,8 @@ import { thrownAnswer, wireResult } from "./tool-answer.js";
 export function runWraps(host, command) {
   const turn = turnOf(host, command);
   const effect = expect(host, command);
-  const { id, call } = command;
+  const { id } = command;
+  const call = freezeDeep(command.call);
   const layers = turn.layersWith("wrapTool");
   const context = turn.context(effect);
   /** @type {Set<number>} the `next()` calls that are not answered */
@@ -56,7 +58,7 @@ export function runWraps(host, command) {
       const result = await dispatch(0, call);
       text = `{"result":${JSON.stringify(wireResult(call.toolId, result))}}`;
     } catch (error) {
-      if (host.effects.has(id)) host.thrown.set(id, rootCause(error));
+      if (host.effects.has(id) && call.level > 0) host.raised.keep(turn, id, rootCause(error));
       text = thrownAnswer(error);
     }
     end();

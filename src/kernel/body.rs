@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::rc::Rc;
 
-use futures_util::future::{AbortHandle, LocalBoxFuture, abortable};
+use futures_util::future::{AbortHandle, Abortable, Aborted, LocalBoxFuture, abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, select_biased};
 
@@ -104,14 +104,28 @@ impl<'a> Below<'a> {
                 let ticket = request.ticket;
                 let (serving, handle) = abortable(nested::serve(Rc::clone(call), request));
                 self.handles.insert(ticket, handle);
-                self.running.push(serving.map(|ended| ended.unwrap_or(Ok(()))).boxed_local());
+                self.running.push(serve(call, serving).boxed_local());
             }
             Letter::Abandoned(request) => nested::abandon(call, &request),
             Letter::Abandon { ticket } => {
-                let Some(handle) = self.handles.remove(&ticket) else { return };
-                handle.abort();
-                self.running.push(call.take_slot_back().map(Ok).boxed_local());
+                if let Some(handle) = self.handles.remove(&ticket) {
+                    handle.abort();
+                }
             }
+        }
+    }
+}
+
+/// Serves a nested call until it is answered or abandoned. Abandoned, it is gone before its caller takes its slot back.
+async fn serve(
+    call: &Call,
+    serving: Abortable<impl Future<Output = Result<(), Failure>>>,
+) -> Result<(), Failure> {
+    match serving.await {
+        Ok(ended) => ended,
+        Err(Aborted) => {
+            call.take_slot_back().await;
+            Ok(())
         }
     }
 }

@@ -76,8 +76,9 @@ async fn answer_next(call: &Rc<Call>, next: Next) -> Result<(), Failure> {
 async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let ran = match &call.tool().delegation {
         Some(connection) => {
-            call.slot.lend();
+            let loan = call.slot.lend();
             let delegated = delegation::run(call, connection, next).await?;
+            drop(loan);
             call.take_slot_back().await;
             let result = |is_error, value| CallResult { is_error, text: None, value: Some(value), metadata: None };
             match delegated {

@@ -1,14 +1,29 @@
 //! Identities. A child's id starts with its parent's, so a tree is a prefix (D-14); effect ids are never reused, so a
 //! late answer cannot reach a younger effect.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A turn: the host names the root (`Start::turn_id`), the kernel names every descendant `<parent>.<n>`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnId(Rc<str>);
+
+/// Siblings stand in the order in which they were opened: a longer number is a later one.
+impl Ord for TurnId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let own = self.0.split('.').map(|step| (step.len(), step));
+        own.cmp(other.0.split('.').map(|step| (step.len(), step)))
+    }
+}
+
+impl PartialOrd for TurnId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl TurnId {
     pub fn child(&self, number: u32) -> Self {

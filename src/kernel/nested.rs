@@ -42,9 +42,10 @@ enum Ended {
 /// # Errors
 /// A delegation whose connection says that a failed child fails its caller: the turn.
 pub async fn serve(parent: Rc<Call>, request: NestedRequest) -> Result<(), Failure> {
-    parent.slot.lend();
+    let loan = parent.slot.lend();
     let caller = Caller::new(&parent, &request);
     let ended = perform(&parent, &caller.id, &request).await?;
+    drop(loan);
     parent.take_slot_back().await;
     caller.answer(&ended);
     Ok(())

@@ -95,7 +95,7 @@ impl Port {
     pub fn live(&self) -> Live {
         Live {
             turns: self.turns.borrow().len(),
-            calls: self.calls.borrow().len(),
+            bodies: self.bodies.borrow().len() + self.onions.borrow().len(),
             effects: self.pending.borrow().len(),
             timers: self.timers.borrow().len(),
         }
@@ -119,7 +119,7 @@ impl Port {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     pub turns: usize,
-    pub calls: usize,
+    pub bodies: usize,
     pub effects: usize,
     pub timers: usize,
 }

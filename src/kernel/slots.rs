@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use futures_channel::oneshot;
+use tokio::sync::Mutex;
 
 /// The slots of one tree.
 pub struct Slots {
@@ -58,6 +59,8 @@ pub struct Slot {
     grant: RefCell<Option<Grant>>,
     /// Calls and turns below that are in flight.
     below: Cell<u32>,
+    /// Held while the call waits for its slot to come back.
+    returning: Mutex<()>,
 }
 
 impl Slot {
@@ -72,23 +75,40 @@ impl Slot {
         }
     }
 
-    /// Something below begins.
-    pub fn lend(&self) {
+    /// Something below begins; it is in flight until the loan is dropped.
+    pub fn lend(&self) -> Loan<'_> {
         self.below.set(self.below.get() + 1);
         // Taken out before it is dropped: the waiter that gets it may be polled at once.
         let lent = self.grant.take();
         drop(lent);
+        Loan(self)
     }
 
     /// Something below has ended; waits for a slot if it was the last.
     pub async fn take_back(&self) {
-        self.below.set(self.below.get().saturating_sub(1));
-        if let Some(slots) = &self.slots
-            && self.below.get() == 0
-            && self.grant.borrow().is_none()
-        {
-            let grant = take(slots, &slots.returning).await;
+        let Some(slots) = &self.slots else { return };
+        // Whoever comes second finds that the first has brought the slot, or is gone.
+        let _one_at_a_time = self.returning.lock().await;
+        if self.is_back() {
+            return;
+        }
+        let grant = take(slots, &slots.returning).await;
+        if !self.is_back() {
             self.grant.replace(Some(grant));
         }
+    }
+
+    /// There is a slot, or what began below keeps it lent.
+    fn is_back(&self) -> bool {
+        self.below.get() > 0 || self.grant.borrow().is_some()
+    }
+}
+
+/// Something below is in flight. Dropped when it has ended, however it did.
+pub struct Loan<'a>(&'a Slot);
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        self.0.below.set(self.0.below.get() - 1);
     }
 }

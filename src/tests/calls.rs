@@ -178,8 +178,8 @@ fn d_23_the_idempotency_key_tells_two_equal_calls_apart() {
     script.on("a", [calls([call("look", json!({"pay": 5})), call("look", json!({"pay": 5}))])]);
     script.always("look", Step::Hang).start();
     let key = |index: usize| {
-        let call = script.commands("call")[index]["key"].clone();
-        script.query("idempotencyKey", json!({ "key": call }))
+        let call = script.commands("call")[index]["id"].clone();
+        script.query("idempotencyKey", json!({ "id": call }))
     };
     assert_ne!(key(0), key(1));
     assert_eq!(key(0), key(0));

@@ -201,3 +201,11 @@ fn a_run_after_an_idle_time_arms_its_own_timer() {
     script.finish();
     assert_eq!(script.code("u"), "BUDGET_TIME");
 }
+
+#[test]
+fn d_05_a_clock_that_runs_backwards_gives_no_time_back() {
+    let mut script = Script::new([agent("a").budget(json!({"timeMs": 100}))]);
+    script.on("a", [Step::Hang]).start().skip(60.0).input("tick", json!(null));
+    script.skip(-50.0).input("tick", json!(null));
+    assert_eq!(script.query("budget", json!({"turnId": "t"}))["timeLeftMs"], 40.0);
+}

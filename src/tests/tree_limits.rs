@@ -122,3 +122,12 @@ fn d_18_an_agent_cannot_lift_the_ceiling_of_the_keels_trees() {
     script.always("a", look()).run();
     assert_eq!(script.model_calls("t").len(), 2);
 }
+
+#[test]
+fn nt_25_a_refused_call_gives_its_slot_of_the_tree_back() {
+    let mut script = Script::new([agent("a").tool(tool("look"))]);
+    script.on("a", [calls([call("nothing", json!({})), call("look", json!({}))]), text("done")]);
+    script.run_with(json!({"limits": {"tree": {"toolCalls": 1}}}));
+    assert_eq!(script.status("t"), "completed");
+    assert_eq!(script.bodies("look").len(), 1);
+}

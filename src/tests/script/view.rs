@@ -99,8 +99,8 @@ impl Script {
 
     /// The ids of the tools that a turn's model is offered.
     pub fn offered(&self, turn_id: &str) -> Vec<String> {
-        let opens = self.commands("open").into_iter();
-        let open = opens.filter(|command| command["turnId"] == *turn_id).next_back();
+        let mut opens = self.commands("open").into_iter();
+        let open = opens.rfind(|command| command["turnId"] == *turn_id);
         let open = open.expect("the turn was opened");
         let tools = open["tools"].as_array().expect("positions of tools");
         let agent = &self.program.agents[index(&open["agent"])];
@@ -119,8 +119,8 @@ impl Script {
     }
 
     pub fn call_key(&self, tool_id: &str) -> Value {
-        let calls = self.commands("call").into_iter();
-        let call = calls.filter(|command| self.tool_id(command) == tool_id).next_back();
+        let mut calls = self.commands("call").into_iter();
+        let call = calls.rfind(|command| self.tool_id(command) == tool_id);
         call.expect("the body was entered")["id"].clone()
     }
 

@@ -2,40 +2,20 @@
 //! pass, and comes late with its timer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::answers;
 use super::definitions::{self, Drawn};
 use super::random::Random;
-use super::{answers, invariants};
 use crate::engine::Engine;
-use crate::kernel::port::Live;
 use crate::kernel::spec::Program;
 use crate::tests::script::{build, merge};
 
 /// Inputs before the user loses patience and stops everything.
 const INPUTS_MAX: u32 = 500;
-
-/// A command as far as this host looks at it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Command {
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<u32>,
-    turn_id: Option<String>,
-    agent: Option<usize>,
-    submit: Option<usize>,
-    key: Option<u32>,
-    at: Option<f64>,
-    #[serde(default)]
-    event: Value,
-    #[serde(default)]
-    result: Value,
-}
 
 /// Something that waits for an answer.
 pub struct Asked {
@@ -45,13 +25,12 @@ pub struct Asked {
     pub key: Option<u32>,
     /// Its turn has a contract.
     pub owes: bool,
-    hangs: bool,
+    pub hangs: bool,
 }
 
 pub struct OpenTurn {
-    agent: usize,
-    owes: bool,
-    deadline: Option<f64>,
+    pub owes: bool,
+    pub deadline: Option<f64>,
 }
 
 pub struct Host {
@@ -63,17 +42,17 @@ pub struct Host {
     pub agent_of: BTreeMap<String, usize>,
     pub streamed: BTreeMap<String, Vec<Value>>,
     program: Rc<Program>,
-    now: f64,
+    pub now: f64,
     /// The host's one timer.
-    armed: Option<f64>,
-    asked: Vec<Asked>,
+    pub armed: Option<f64>,
+    pub asked: Vec<Asked>,
     /// Ids of effects that need no answer any longer.
-    over: Vec<u32>,
-    open: BTreeMap<String, OpenTurn>,
-    prepared: BTreeSet<u32>,
+    pub over: Vec<u32>,
+    pub open: BTreeMap<String, OpenTurn>,
+    pub prepared: BTreeSet<u32>,
     /// Records of roots as they were when they settled.
-    settled: BTreeMap<String, String>,
-    log: DefaultHasher,
+    pub settled: BTreeMap<String, String>,
+    pub log: DefaultHasher,
 }
 
 /// Runs one seed to its end; returns what identifies everything the kernel said.
@@ -143,7 +122,7 @@ impl Host {
         let mut start = json!({
             "turnId": root, "wallOffsetMs": 1_000.0, "messages": [{"role": "user", "content": "hello"}], "input": "hello",
             "contract": contract, "authenticated": self.random.chance(50), "scopes": [],
-            "stream": self.random.chance(40), "stopped": stopped,
+            "stream": self.random.chance(40), "hooks": {}, "stopped": stopped,
         });
         self.run_trees.insert(root.to_owned(), limits["tree"].clone());
         merge(&mut start, json!({"budget": budget, "limits": limits}));
@@ -241,13 +220,13 @@ impl Host {
             return;
         }
         let asked = &self.asked[self.random.index(self.asked.len())];
-        let (id, turn_id, key) = (asked.id, asked.turn_id.clone(), asked.key);
-        match (asked.kind.as_str(), key) {
-            ("model", _) => self.input("delta", &json!({"id": id, "turnId": turn_id, "kind": "text", "text": "a"})),
-            ("call", Some(key)) if self.random.chance(50) => {
-                self.input("emit", &json!({"key": key, "part": 0, "value": {"n": 1}}));
+        let (id, turn_id) = (asked.id, asked.turn_id.clone());
+        match asked.kind.as_str() {
+            "model" => self.input("delta", &json!({"id": id, "turnId": turn_id, "kind": "text", "text": "a"})),
+            "call" if self.random.chance(50) => {
+                self.input("emit", &json!({"id": id, "part": 0, "value": {"n": 1}}));
             }
-            ("call", Some(key)) => self.input("progress", &json!({"key": key, "progress": {"message": "half"}})),
+            "call" => self.input("progress", &json!({"id": id, "progress": {"message": "half"}})),
             _ => {}
         }
     }
@@ -263,102 +242,7 @@ impl Host {
         self.perform(commands);
     }
 
-    fn perform(&mut self, commands: Option<String>) {
-        if let Some(commands) = commands {
-            commands.hash(&mut self.log);
-            let commands: Vec<Command> = serde_json::from_str(&commands).expect("commands are a JSON array");
-            for command in commands {
-                self.perform_one(command);
-            }
-        }
-        self.check();
-    }
-
-    fn perform_one(&mut self, command: Command) {
-        let turn_id = command.turn_id.unwrap_or_default();
-        match command.kind.as_str() {
-            "open" => {
-                let agent = command.agent.expect("a turn has an agent");
-                assert!(!self.agent_of.contains_key(&turn_id), "{turn_id} is opened once");
-                self.agent_of.insert(turn_id.clone(), agent);
-                let turn = OpenTurn {
-                    agent,
-                    owes: command.submit.is_some(),
-                    deadline: self.time_left(&turn_id).map(|left| self.now + left),
-                };
-                self.open.insert(turn_id, turn);
-            }
-            "close" => self.close(&turn_id),
-            "settled" => {
-                self.close(&turn_id);
-                assert_eq!(command.result["outcome"], command.result["record"]["outcome"]);
-                invariants::check_tree(self, &turn_id);
-                self.settled.insert(turn_id.clone(), self.record(&turn_id));
-                if !self.open.keys().any(|id| !id.contains('.')) {
-                    self.armed = None;
-                }
-            }
-            "wake" => {
-                let at = command.at.expect("a moment");
-                if self.armed.is_none_or(|armed| at < armed) {
-                    self.armed = Some(at);
-                }
-            }
-            "cancel" => {
-                let id = command.id.expect("an effect");
-                self.asked.retain(|asked| asked.id != id);
-                self.over.push(id);
-            }
-            "release" => {
-                self.prepared.remove(&command.key.expect("a call"));
-            }
-            "event" => {
-                let root = command.event["rootTurnId"].as_str().expect("an event has a root").to_owned();
-                self.streamed.entry(root).or_default().push(command.event);
-            }
-            _ => self.ask(command.kind, command.id.expect("an effect"), turn_id, command.key),
-        }
-    }
-
-    fn ask(&mut self, kind: String, id: u32, turn_id: String, key: Option<u32>) {
-        // A turn may be opened and asked for in one input; it is never asked for after its end.
-        let turn = self.open.get(&turn_id).unwrap_or_else(|| panic!("{kind} for {turn_id}, which is not open"));
-        let owes = turn.owes;
-        assert!(turn.agent < self.agents.len());
-        if kind == "call" {
-            self.prepared.remove(&key.expect("a call has a key"));
-        }
-        self.asked.push(Asked { id, kind, turn_id, key, owes, hangs: false });
-    }
-
-    fn close(&mut self, turn_id: &str) {
-        assert!(self.open.remove(turn_id).is_some(), "{turn_id} is closed once");
-        let child = self.open.keys().find(|id| within(id, turn_id));
-        assert_eq!(child, None, "no child outlives {turn_id}");
-    }
-
-    /// What holds after every input.
-    fn check(&self) {
-        for asked in &self.asked {
-            assert!(self.open.contains_key(&asked.turn_id), "{} outlives {}", asked.kind, asked.turn_id);
-        }
-        for (turn_id, turn) in &self.open {
-            assert!(turn.deadline.is_none_or(|at| self.now < at), "{turn_id} outlives its deadline");
-        }
-        let live = self.engine.live();
-        assert_eq!((live.turns, live.effects), (self.open.len(), self.asked.len()));
-        assert!(live.timers == 0 || self.armed.is_some(), "somebody waits for a moment that never comes");
-        if self.open.is_empty() {
-            assert_eq!(live, Live::default(), "nothing is left of what is over");
-            assert!(self.prepared.is_empty(), "prepared and never released: {:?}", self.prepared);
-        }
-    }
-
-    fn time_left(&self, turn_id: &str) -> Option<f64> {
-        self.query("budget", &json!({"turnId": turn_id}))["timeLeftMs"].as_f64()
-    }
-
-    fn record(&self, turn_id: &str) -> String {
+    pub fn record(&self, turn_id: &str) -> String {
         self.query("record", &json!({"turnId": turn_id})).to_string()
     }
 

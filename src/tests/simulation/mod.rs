@@ -2,12 +2,13 @@
 //! checked after each input and at the end. One number repeats a run; a seed that failed becomes a test of its own.
 //!
 //! A longer run, from the first seed that the suite does not take:
-//! `SEEDS=1000000 cargo test --no-default-features --profile simulation simulation`.
+//! `SEEDS=1000000 npm run simulate`.
 
 mod answers;
 mod definitions;
 mod host;
 mod invariants;
+mod perform;
 mod random;
 
 use std::panic::catch_unwind;
