@@ -196,11 +196,13 @@ test("BL-081 what has no JSON form is refused by its kind; what has one is copie
 
 test("BL-081 arguments nested deeper than 128 are refused, not crashed on", async () => {
   const nested = (depth) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
-  const { ends } = await endsOf([nested(128), nested(129), nested(5_000)], {});
+  const { ends } = await endsOf([nested(128), nested(129), nested(1_000)], {});
   assert.equal(ends[0], "ran");
   assert.deepEqual([ends[1].code, ends[2].code], ["VALUE_TOO_DEEP", "VALUE_TOO_DEEP"]);
-  // Deeper still, the engine itself gives up on a JSON text.
-  assert.equal((await endsOf([nested(100_000)], {})).ends[0].code.length > 0, true);
+  // Deeper still, some engines cannot write it as JSON text; it is refused all the same.
+  const [{ code, message }] = (await endsOf([nested(100_000)], {})).ends;
+  assert.ok(code === "VALUE_TOO_DEEP" || code === "TOOL_FAILED");
+  assert.match(message, /^invalid arguments for nested call 'leaf': /);
 });
 
 test("arguments are copied on the way in and results on the way out", async () => {

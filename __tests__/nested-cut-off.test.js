@@ -165,7 +165,7 @@ test("BL-021 every body has an AbortSignal of its turn: issued, nested, nested o
   const middle = toolOf("middle", ({ way }, { callId, signal, callTool }) => {
     signals[callId] = signal;
     return callTool("leaf", { way });
-  });
+  }, { concurrency: "shared" });
   const caller = callerOf(({ callId, signal, callTool }) => {
     signals[callId] = signal;
     return Promise.all([callTool("leaf", {}), callTool("middle", {})]);
