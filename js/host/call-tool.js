@@ -2,10 +2,10 @@
  * `ctx.callTool`: a tool that calls another one through the runtime, past every gate that a call of the model passes.
  */
 
-import { KeelError } from "../error.js";
 import { describe, optionInvalid } from "../options.js";
 import { watchSignal } from "./stop-signal.js";
 
+/** @import { KeelError } from "../error.js" */
 /** @import { HostCall } from "./host-call.js" */
 
 /**
@@ -60,7 +60,9 @@ function argsBody(args) {
     if (text !== undefined) return { args: JSON.parse(text) };
     return { broken: `expected a JSON value, found ${describe(args)}` };
   } catch (error) {
-    return { broken: `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}` };
+    return {
+      broken: `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`,
+    };
   }
 }
 
@@ -79,9 +81,9 @@ function abandonOn(call, signal, ticket, promise) {
   promise.then(forget, forget);
 }
 
-/** @param {KeelError} error */
-function rejected(error) {
-  const promise = Promise.reject(error);
+/** @param {KeelError} over */
+function rejected(over) {
+  const promise = Promise.reject(over);
   promise.catch(() => {});
   return promise;
 }

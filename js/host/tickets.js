@@ -61,7 +61,8 @@ export class Tickets {
     if (!ticket) return;
     this.#waiting.delete(number);
     if (result) ticket.resolve(Object.freeze(result));
-    else if (error) ticket.reject(new KeelError(error.code, error.message, { cause: cause === undefined ? ticket.cause : cause }));
+    else if (error)
+      ticket.reject(new KeelError(error.code, error.message, { cause: cause === undefined ? ticket.cause : cause }));
     else ticket.reject(ticket.over());
   }
 

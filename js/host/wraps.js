@@ -38,7 +38,9 @@ export function runWraps(host, command) {
    */
   async function dispatch(index, current) {
     if (index < layers.length) {
-      return layers[index].wrapTool(context, current, (/** @type {any} */ changed) => dispatch(index + 1, { ...current, ...changed }));
+      return layers[index].wrapTool(context, current, (/** @type {any} */ changed) =>
+        dispatch(index + 1, { ...current, ...changed }),
+      );
     }
     if (isOver) throw over();
     const { number, promise } = host.tickets.issue(over);
