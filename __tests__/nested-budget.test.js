@@ -159,7 +159,10 @@ test("BL-085 an unknown name is told once per call; from the ninth on, calls are
   const security = { authorizeTool: ({ toolId }) => checked.push(toolId) > 0 };
   const { events, result } = await nestedRun({ tools: [caller, leaf], security });
   const notFound = { code: "TOOL_NOT_FOUND", message: "tool not found: ghost" };
-  assert.deepEqual(refused.slice(0, 8), Array(8).fill(notFound));
+  assert.deepEqual(
+    refused.slice(0, 8),
+    Array.from({ length: 8 }, () => notFound),
+  );
   for (const { code, message } of refused.slice(8)) {
     assert.equal(code, "TOOL_FAILED");
     assert.match(message, /'p1' already had 8 nested calls refused/);

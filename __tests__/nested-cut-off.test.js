@@ -51,22 +51,22 @@ for (const [whose, tool, agent, status] of [
   ["the turn's deadline", {}, { budget: { timeMs: 50 } }, "failed"],
   ["its own timeout", { timeoutMs: 50 }, {}, "completed"],
 ]) {
-  test(`D-12 a context whose call ${whose} cut off answers TIMEOUT, also at the very moment`, async () => {
+  test(`D-12 a context whose call ${whose} cut off answers TIMEOUT, also to the call that tells that the time is over`, async () => {
     const { leaf, seen } = leafOf();
+    const clock = virtualClock();
+    let busyMs = 0;
     let kept;
-    let clock;
     let atTheMoment;
     const caller = callerOf((context) => {
       kept = context;
-      // Due at the same time as the deadline, and before it: the kernel learns of both with the call.
-      clock.setTimer(50, () => (atTheMoment = rejection(context.callTool("leaf", {}))));
+      // The body was busy for too long; no timer had a chance to say so before it calls.
+      busyMs = 50;
+      atTheMoment = rejection(context.callTool("leaf", {}));
       return new Promise(() => {});
     }, tool);
-    let run;
-    ({ clock, run } = onClock([caller, leaf], { agent }));
-    await clock.advance(49);
-    await clock.advance(1);
-    assert.equal((await run).outcome.status, status);
+    const keel = createKeel({ clock: { ...clock, now: () => clock.now() + busyMs }, limits: { maxNestedDepth: 1 } });
+    const { outcome } = await keel.run(agentOf(ONE_CALL, { tools: [caller, leaf], ...agent }), "go");
+    assert.equal(outcome.status, status);
     for (const refused of [atTheMoment, rejection(kept.callTool("leaf", {}))]) {
       const { code, message } = await refused;
       assert.equal(code, "TIMEOUT");
@@ -78,14 +78,13 @@ for (const [whose, tool, agent, status] of [
 
 test("D-12 NC-25 a call in the same breath as the stop is refused as cancelled, never left waiting", async () => {
   const { leaf, seen } = leafOf();
-  let keel;
+  const keel = createKeel({ limits: { maxNestedDepth: 1 } });
   const refused = deferred();
   const caller = callerOf((context) => {
     keel.stop(context.turnId);
     refused.resolve(rejection(context.callTool("leaf", {})));
     return new Promise(() => {});
   });
-  keel = createKeel({ limits: { maxNestedDepth: 1 } });
   const { outcome } = await keel.run(agentOf(ONE_CALL, { tools: [caller, leaf] }), "go");
   assert.equal(outcome.status, "stopped");
   assert.equal((await refused.promise).code, "CANCELLED");
@@ -162,10 +161,14 @@ test("BL-021 every body has an AbortSignal of its turn: issued, nested, nested o
     assert.equal(abortSignal, signal);
     return new Promise(() => {});
   });
-  const middle = toolOf("middle", ({ way }, { callId, signal, callTool }) => {
-    signals[callId] = signal;
-    return callTool("leaf", { way });
-  }, { concurrency: "shared" });
+  const middle = toolOf(
+    "middle",
+    ({ way }, { callId, signal, callTool }) => {
+      signals[callId] = signal;
+      return callTool("leaf", { way });
+    },
+    { concurrency: "shared" },
+  );
   const caller = callerOf(({ callId, signal, callTool }) => {
     signals[callId] = signal;
     return Promise.all([callTool("leaf", {}), callTool("middle", {})]);
@@ -254,4 +257,27 @@ test("NC-17 a parent that times out keeps the summary of what it had called", as
     ["p1/1 ok"],
   );
   assert.equal(ofType(events, "tool.completed").at(-1).error, "tool `caller` timed out after 10 ms");
+});
+
+test("BL-021 a body that runs after an approval has a live signal too, and so has what it calls", async () => {
+  const signals = [];
+  const { leaf } = leafOf((_input, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  });
+  const caller = callerOf(
+    ({ signal, callTool }) => {
+      signals.push(signal);
+      return callTool("leaf", {});
+    },
+    { approval: "required" },
+  );
+  const { keel, run } = onClock([caller, leaf]);
+  const { outcome, turnId } = await run;
+  const resumed = keel.resume(turnId, { approvals: { [outcome.pending[0].id]: "allow" } });
+  while (signals.length < 2) await nextTask();
+  for (const signal of signals) assert.ok(signal instanceof AbortSignal && !signal.aborted);
+  await keel.stop(turnId, { reason: "enough" });
+  assert.deepEqual((await resumed).outcome, { status: "stopped", reason: "enough" });
+  for (const signal of signals) assert.deepEqual([signal.aborted, signal.reason], [true, "enough"]);
 });

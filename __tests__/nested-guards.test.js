@@ -12,8 +12,8 @@ import {
   toolAllowlist,
   toolPolicy,
 } from "../js/index.js";
-import { text } from "../js/testing/index.js";
-import { callerOf, leafOf, nestedRun, rejection } from "./nested-runs.js";
+import { text, toolCall } from "../js/testing/index.js";
+import { callerOf, leafOf, nestedRun, ONE_CALL, rejection } from "./nested-runs.js";
 import { agentOf } from "./small-agents.js";
 
 const admit = () => {};
@@ -118,8 +118,6 @@ test("D-18 the middleware of the root's keel and run binds nested calls of child
   const caller = callerOf(async ({ callTool }) => {
     await callTool("leaf", {});
   });
-  const { ONE_CALL } = await import("./nested-runs.js");
-  const { toolCall } = await import("../js/testing/index.js");
   const child = agentOf(ONE_CALL, { id: "child", tools: [caller, leaf], middleware: [checking("child's")] });
   await nestedRun({
     tools: [asTool(child)],

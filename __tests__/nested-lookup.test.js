@@ -26,14 +26,13 @@ async function endOf(name, given) {
 test("NC-25 a stopped turn refuses the next nested call as cancelled", async () => {
   const { leaf, seen } = leafOf();
   let refused;
-  let keel;
+  const keel = createKeel({ limits: { maxNestedDepth: 1 } });
   const finished = deferred();
   const caller = callerOf(async (context) => {
     await keel.stop(context.turnId, { reason: "enough" });
     refused = await rejection(context.callTool("leaf", {}));
     finished.resolve();
   });
-  keel = createKeel({ limits: { maxNestedDepth: 1 } });
   const result = await keel.run(agentOf(ONE_CALL, { tools: [caller, leaf] }), "go");
   await finished.promise;
   assert.equal(refused.code, "CANCELLED");

@@ -53,6 +53,7 @@ export async function rejection(promise) {
 export const callsIn = (events, ...types) => ofType(events, ...types).map(({ callId }) => callId);
 
 /** The metadata that the call `p1` ended with. */
-export const metadataOf = (events, callId = "p1") => ofType(events, "tool.completed").find((event) => event.callId === callId)?.metadata;
+export const metadataOf = (events, callId = "p1") =>
+  ofType(events, "tool.completed").find((event) => event.callId === callId)?.metadata;
 
 export const summaryOf = (events, callId) => metadataOf(events, callId)?.nested_calls;

@@ -173,7 +173,7 @@ test("BL-095 what a nested tool throws arrives as the same object: class, code, 
   const root = new TypeError("the root");
   const thrown = new OddError("odd", { cause: root });
   const { leaf } = leafOf(async () => {
-    await null;
+    await Promise.resolve();
     throw thrown;
   });
   let caught;
