@@ -127,18 +127,16 @@ async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
     }
     let mut view = call.view();
     view.args = &call.given;
-    match turn
-        .port
-        .ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), ticket: call.ticket, call: view })
-        .read()
-        .await
-    {
-        AuthorizeAnswer::Allow => Ok(()),
-        AuthorizeAnswer::Deny(reason) => {
+    let effect =
+        turn.port.ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), ticket: call.ticket, call: view });
+    match hooks::in_time(turn, effect).await {
+        Ok(AuthorizeAnswer::Allow) => Ok(()),
+        Ok(AuthorizeAnswer::Deny(reason)) => {
             let reason = reason.map_or_else(|| "tool call was not approved".to_owned(), |reason| reason.0);
             Err(Refusal::Denied { subject: view.subject(), reason })
         }
-        AuthorizeAnswer::Thrown(thrown) => Err(Refusal::by_hook(&view, thrown.code.as_deref(), thrown.message.0)),
+        Ok(AuthorizeAnswer::Thrown(thrown)) => Err(Refusal::by_hook(&view, thrown.code.as_deref(), thrown.message.0)),
+        Err(cut) => Err(Refusal::by_hook(&view, None, cut.to_string())),
     }
 }
 
