@@ -120,19 +120,20 @@ fn may_wait(turn: &Turn, request: &CallRequest<'_>) -> bool {
     request.parent.is_none() && turn.may_wait_for_humans
 }
 
-/// The host's `security.authorizeTool`. It sees the arguments as they were sent.
+/// The host's `security.authorizeTool`. It sees the arguments as they were sent. What hangs refuses, like any hook (D-16).
 async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
     if !turn.port.options.hosted.as_ref().is_some_and(|hosted| hosted.authorizes) {
         return Ok(());
     }
     let mut view = call.view();
     view.args = &call.given;
-    match turn
-        .port
-        .ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), ticket: call.ticket, call: view })
-        .read()
-        .await
-    {
+    let effect =
+        turn.port.ask(turn, |id| Command::Authorize { id, turn_id: turn.id(), ticket: call.ticket, call: view });
+    let answer = match hooks::in_time(turn, effect).await {
+        Ok(answer) => answer,
+        Err(cut) => return Err(Refusal::by_hook(&view, None, cut.to_string())),
+    };
+    match answer {
         AuthorizeAnswer::Allow => Ok(()),
         AuthorizeAnswer::Deny(reason) => {
             let reason = reason.map_or_else(|| "tool call was not approved".to_owned(), |reason| reason.0);
