@@ -117,10 +117,7 @@ impl<'a> Below<'a> {
 }
 
 /// Serves a nested call until it is answered or abandoned. Abandoned, it is gone before its caller takes its slot back.
-async fn serve(
-    call: &Call,
-    serving: Abortable<impl Future<Output = Result<(), Failure>>>,
-) -> Result<(), Failure> {
+async fn serve(call: &Call, serving: Abortable<impl Future<Output = Result<(), Failure>>>) -> Result<(), Failure> {
     match serving.await {
         Ok(ended) => ended,
         Err(Aborted) => {
