@@ -21,6 +21,10 @@ function program() {
         maxUses: null,
         exposeErrors: null,
         delegation: null,
+        external: false,
+        approvalRequired: false,
+        replaySafe: false,
+        injects: [],
       },
     ],
     emits: [],
@@ -28,6 +32,7 @@ function program() {
     grants: [],
     budget: {},
     limits: {},
+    hooks: {},
   };
   return new native.Program(JSON.stringify([agent]), [new native.Schema('{"type":"object"}')]);
 }
@@ -49,6 +54,7 @@ function handPlayed() {
             input: "go",
             budget: {},
             limits: {},
+            hooks: {},
             contract: null,
             authenticated: false,
             scopes: [],

@@ -28,7 +28,12 @@ export const hookCommands = {
     const turn = turnOf(host, command);
     // One hook cannot change what the next one sees.
     if (command.call) freezeDeep(command.call);
-    askPlainly(host, command, (effect) => stages[command.stage](turn, turn.context(effect), command, effect), "refused");
+    askPlainly(
+      host,
+      command,
+      (effect) => stages[command.stage](turn, turn.context(effect), command, effect),
+      "refused",
+    );
   },
 
   wrap(host, command) {
@@ -38,7 +43,11 @@ export const hookCommands = {
   authorize(host, command) {
     const turn = turnOf(host, command);
     const call = freezeDeep(command.call);
-    const request = Object.freeze({ ...call, isNested: call.level > 0, ...(turn.run.identity && { identity: turn.run.identity }) });
+    const request = Object.freeze({
+      ...call,
+      isNested: call.level > 0,
+      ...(turn.run.identity && { identity: turn.run.identity }),
+    });
     askPlainly(host, command, async () => authorization(await host.options.security.authorizeTool(request)));
   },
 
@@ -95,7 +104,8 @@ const stages = {
 
   async beforeModel(turn, context, { offer }) {
     let request = turn.request(offer);
-    for (const layer of turn.layersWith("beforeModel")) request = (await layer.beforeModel(context, request)) ?? request;
+    for (const layer of turn.layersWith("beforeModel"))
+      request = (await layer.beforeModel(context, request)) ?? request;
     turn.nextRequest = request;
     return { ok: null };
   },
