@@ -122,7 +122,7 @@ describe("BL-097 D-34 an answer that breaks the protocol", () => {
       assert.throws(() => kernel.input(text), Error);
     for (const text of [
       '{"type":"tick"}',
-      '{"type":"emit","body":{"key":99,"part":0,"value":1}}',
+      '{"type":"emit","body":{"id":99,"part":0,"value":1}}',
       '{"type":"stop","body":{"turnId":"nobody","subtree":false,"reason":null}}',
     ])
       kernel.input(text);

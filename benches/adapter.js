@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 
-import { asTool, defineAgent, defineTool, run } from "../js/index.js";
+import { asTool, createKeel, defineAgent, defineMiddleware, defineTool, run } from "../js/index.js";
 import * as ownWork from "./work.js";
 
 export default adapterFor(ownWork);
@@ -13,7 +13,7 @@ export default adapterFor(ownWork);
 /**
  * The adapter over anybody's counters and tool bodies.
  *
- * @param {Pick<typeof ownWork, "counters" | "FINAL" | "argsFor" | "schemaOf" | "toolBody" | "sleep">} work
+ * @param {Pick<typeof ownWork, "counters" | "FINAL" | "argsFor" | "schemaOf" | "toolBody" | "nestedBody" | "sleep">} work
  */
 export function adapterFor(work) {
   const probe = defineTool({
@@ -68,6 +68,37 @@ export function adapterFor(work) {
     },
   });
 
+  const inner = defineTool({
+    id: "inner",
+    description: "d",
+    input: work.schemaOf(z),
+    access: "public",
+    execute: async (/** @type {any} */ input) => work.nestedBody(input),
+  });
+
+  /**
+   * An agent with a tool that calls another one `count` times.
+   *
+   * @param {number} count
+   */
+  const nester = (count) => {
+    const outer = defineTool({
+      id: "outer",
+      description: "d",
+      input: work.schemaOf(z),
+      access: "public",
+      async execute(_input, { callTool }) {
+        for (let index = 0; index < count; index += 1) await callTool(inner, /** @type {any} */ (work.argsFor(index)));
+        return { ok: true };
+      },
+    });
+    return defineAgent({ id: "nester", model: scripted("outer", work.argsFor, 1, 0), tools: [outer, inner] });
+  };
+
+  const nesters = definedOnce(nester);
+  const nesting = createKeel({ limits: { maxNestedDepth: 1 } });
+  const guarded = createKeel({ limits: { maxNestedDepth: 1 }, middleware: [1, 2, 3].map(guard) });
+
   const idle = stepper(0, 0);
   const steppers = definedOnce(stepper);
   const delegators = definedOnce(delegator);
@@ -92,15 +123,30 @@ export function adapterFor(work) {
       const agent = steppers(steps, delayMs);
       return Promise.all(Array.from({ length: runs }, () => runToEnd(agent, steps)));
     },
+    /** @param {number} count */
+    nested: (count) => runToEnd(nesters(count), count + 1, nesting.run.bind(nesting)),
+    /** @param {number} count */
+    nestedGuarded: (count) => runToEnd(nesters(count), count + 1, guarded.run.bind(guarded)),
   };
+}
+
+/**
+ * A middleware that looks at every call and its result and lets it pass.
+ *
+ * @param {number} index
+ */
+function guard(index) {
+  const admit = () => undefined;
+  return defineMiddleware({ name: `guard-${index}`, beforeTool: admit, checkNestedTool: admit, observeNestedResult: admit });
 }
 
 /**
  * @param {any} agent
  * @param {number} calls
+ * @param {any} [start]
  */
-async function runToEnd(agent, calls) {
-  const result = await run(agent, "go", { budget: { steps: calls + 1, toolCalls: Math.max(calls, 1) } });
+async function runToEnd(agent, calls, start = run) {
+  const result = await start(agent, "go", { budget: { steps: calls + 1, toolCalls: Math.max(calls, 1) } });
   result.orThrow();
   return result;
 }

@@ -62,7 +62,7 @@ function measureAll(executable) {
   /** @type {Record<string, any[]>} */
   const results = {};
   for (let round = 1; round <= rounds; round += 1) {
-    for (const workload of ["start", "step", "delegation", "nested", "concurrent", "growth"]) {
+    for (const workload of ["start", "step", "delegation", "nested", "guarded", "concurrent", "growth"]) {
       const peers = [...(workload === "start" ? ["runtime"] : []), ...Object.keys(PEERS)];
       for (const peer of peers) {
         if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kround ${round} of ${rounds}: ${workload}, ${peer}`);
@@ -102,7 +102,8 @@ function rowsOf(median) {
   const rows = [
     row("step with one validated tool call", "µs", ["step", "us"]),
     row("delegation to a child turn", "µs", ["delegation", "us"]),
-    row("nested tool call", "µs", ["nested", "us"]),
+    row("nested tool call, validated", "µs", ["nested", "us"]),
+    row("· past three middleware", "µs", ["guarded", "us"]),
     row("step of 1000 concurrent turns, 20 ms model", "µs", ["concurrent", "us"]),
     row("· event-loop delay, 99th percentile", "ms", ["concurrent", "delayP99Ms"]),
     row("· memory at its peak", "MB", ["concurrent", "memoryMb"]),

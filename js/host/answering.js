@@ -17,6 +17,7 @@ import { thrown } from "./tool-answer.js";
 export function expect(host, command) {
   const effect = new EffectSignal(turnOf(host, command));
   host.effects.set(command.id, effect);
+  host.samples.effect = effect;
   return effect;
 }
 

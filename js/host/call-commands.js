@@ -65,6 +65,7 @@ function check(host, command, schema, given, accept) {
  */
 function runTool(host, call, input) {
   const context = new ToolContext(call);
+  host.samples.context = context;
   let returned;
   try {
     returned = call.tool.execute(input, context);

@@ -58,7 +58,10 @@ async function runModel(host, turn, command, effect) {
   try {
     /** @type {any} */
     const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
-    const reply = await callModel(model, turn.stepRequest(command.offer), options, (delta) => {
+    const request = turn.stepRequest(command.offer);
+    host.samples.request = request;
+    host.samples.options = options;
+    const reply = await callModel(model, request, options, (delta) => {
       if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
     turn.reply = reply;
