@@ -36,7 +36,7 @@ export interface AgentOptions<Emits extends Part = Part> {
   readonly emits?: readonly Emits[];
   /** What is read before each turn and put before the instructions. One that the turn may not read fails it with `ACCESS_DENIED` (NT-32). */
   readonly reads?: readonly Source[];
-  /** The scopes that the agent may use, of those that its caller has; none when absent (NT-32). */
+  /** The scopes that the agent may use, of the identity's and within `narrow`; none when absent. They bind this agent, not those that it calls (NT-32). */
   readonly grants?: readonly string[];
   /** What each turn of the agent is granted. */
   readonly budget?: Budget;

@@ -43,7 +43,7 @@ export interface AsToolOptions<
   readonly input?: S;
   /**
    * Makes the child's first message from the call's parsed input.
-   * @default the input's own `brief`
+   * @default the input's own `brief` when that is a text, else the whole input as JSON
    */
   readonly brief?: (input: InferOutput<S>) => Awaitable<string | readonly ContentPart[]>;
   /** What each child turn is granted, field by field before the agent's own (D-18). */
@@ -115,7 +115,7 @@ export interface DelegationText<Emits extends Part> {
   readonly parts: readonly PartValue<Emits>[];
   /** Present when the child produced neither text nor parts: an empty success is never silent. */
   readonly empty?: true;
-  /** Present when the child was ended by `behavior: "stopWithPartial"` or `onExhausted: "answer"` (D-4). */
+  /** Present when the child was ended by `behavior: "stopWithPartial"` (D-4). */
   readonly partial?: true;
 }
 

@@ -22,8 +22,8 @@ export interface Budget {
   /** US dollars, checked before each model call; needs `createKeel({ price })` (D-6). */
   readonly costUsd?: number;
   /**
-   * When the steps run out: fail with `BUDGET_STEPS`, or grant one last step without tools (with a contract: with the submit tool only)
-   * (NT-14, D-4).
+   * When the steps run out: fail with `BUDGET_STEPS`, or grant one last step without tools (with a contract: with the submit tool only),
+   * which is not counted as used (NT-14, D-4).
    * @default "fail"
    */
   readonly onExhausted?: "fail" | "answer";
@@ -73,7 +73,8 @@ export interface Limits {
    */
   readonly maxModelRetries?: number;
   /**
-   * When the tool calls run out: fail with `BUDGET_TOOL_CALLS`, or complete with `partial: true` (D-4, D-9).
+   * When the tool calls run out: fail with `BUDGET_TOOL_CALLS`, or complete with `partial: true`, which a turn with a contract
+   * never does (D-4, D-9).
    * @default "error"
    */
   readonly behavior?: "error" | "stopWithPartial";

@@ -216,7 +216,10 @@ export interface ToolResultContent {
 /** Why a model stopped. `length` and `content-filter` are passed through, not treated as failures (D-8). */
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 
-/** What a {@link Model} replies. Leave out what there is none of; an empty reply is allowed (NT-41). */
+/**
+ * What a {@link Model} replies. Leave out what there is none of, but not everything: an empty reply is allowed, as `{ text: "" }` (NT-41); `{}` is no
+ * reply and fails the call.
+ */
 export interface ModelReply {
   /** Text, or pieces in order. */
   readonly content?: string | readonly AssistantContent[];

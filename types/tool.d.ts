@@ -214,13 +214,13 @@ export interface ToolResultOptions {
   readonly isError?: boolean;
   /** For the host; a model never sees it. It appears in `tool.completed`. */
   readonly metadata?: unknown;
-  /** What the tool asks of the loop that runs it. */
+  /** What the tool asks of the loop that runs it; without effect in this version. */
   readonly control?: ToolControl;
 }
 
 /**
- * Requests of a tool to its loop. They are part of the reply that `execute` makes and go no further: a step's results always go back to the model, and
- * the caller of a nested call does not see them.
+ * Requests of a tool to its loop. They are checked and have no effect in this version: a step's results always go back to the model, and the caller of
+ * a nested call does not see them.
  */
 export interface ToolControl {
   /** The result is the turn's answer. */

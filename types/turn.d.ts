@@ -13,7 +13,10 @@ import type { Identity } from "./access.js";
 export interface RunOptions<Contract extends Part = Part> {
   /** A contract on the root turn, with the same gates as `asTool`'s (D-30). It types `result.deliverable`. */
   readonly deliverable?: Deliverable<Contract>;
-  /** Earlier messages of the conversation, put before the input (NT-39a). */
+  /**
+   * Earlier messages of the conversation, put before the input and after the instructions (NT-39a). A transcript begins with the instructions of its
+   * own turn: leave its system message out.
+   */
   readonly history?: readonly ModelMessage[];
   /** Stops the turn and everything below it when aborted; the signal's reason is the stop's (NT-27). */
   readonly signal?: AbortSignal;
@@ -92,7 +95,7 @@ export interface Pending {
   readonly callId: string;
   /** The tool that it calls. */
   readonly toolId: string;
-  /** The arguments, as they would be executed. */
+  /** The arguments, as they would be executed. Parse them with the tool's own schema for their type. */
   readonly args: Json;
   /** SHA-256 of tool and arguments, in hexadecimal; the approval holds for nothing else. */
   readonly argsHash: string;
@@ -108,7 +111,10 @@ export interface TurnResult<Emits extends Part = Part, Contract extends Part = P
   readonly deliverable?: PartOutput<Contract>;
   /** The text of the last step that produced any (NT-12). */
   readonly text: string;
-  /** Present when a limit cut the turn short and it completed with what there was (D-4). */
+  /**
+   * Present when `limits.behavior: "stopWithPartial"` completed the turn with what there was (D-4). An `onExhausted: "answer"` is told by
+   * `record.budget.answerStep` alone.
+   */
   readonly partial?: true;
   /** Present when a completed turn produced neither text nor parts (NT-12). */
   readonly empty?: true;
@@ -213,7 +219,7 @@ export interface BudgetRecord {
 
 /** The spent part of a budget (D-32). */
 export interface BudgetUsed {
-  /** Model calls; nudge rounds are in `usage.nudges`. */
+  /** Model calls; nudge rounds are in `usage.nudges`, and the step of `onExhausted: "answer"` is `answerStep`. */
   readonly steps: number;
   /** Calls that the model issued. */
   readonly toolCalls: number;
