@@ -137,7 +137,12 @@ export function adapterFor(work) {
  */
 function guard(index) {
   const admit = () => undefined;
-  return defineMiddleware({ name: `guard-${index}`, beforeTool: admit, checkNestedTool: admit, observeNestedResult: admit });
+  return defineMiddleware({
+    name: `guard-${index}`,
+    beforeTool: admit,
+    checkNestedTool: admit,
+    observeNestedResult: admit,
+  });
 }
 
 /**

@@ -10,6 +10,7 @@ import { native } from "./binding.js";
 import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
 import { BusyMap } from "./host/busy-map.js";
+import { KeepAlive } from "./host/keep-alive.js";
 import { perform } from "./host/perform.js";
 import { Raised } from "./host/raised.js";
 import { Tickets } from "./host/tickets.js";
@@ -22,9 +23,6 @@ import { Tickets } from "./host/tickets.js";
 
 /** How long commands are performed before timers, signals and other work get their turn (D-36). */
 const SLICE_MS = 10;
-
-/** Keeps the process alive while a turn is live; never does anything else. */
-const KEEP_ALIVE_MS = 2 ** 30;
 
 export class Host {
   /** @type {Map<string, Run>} live root turns */
@@ -73,8 +71,7 @@ export class Host {
   /** @type {(() => void) | undefined} */
   #cancelTimer;
   #timerAt = Infinity;
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  #keepAlive;
+  #keepAlive = new KeepAlive();
 
   /**
    * @param {any} options of the keel
@@ -163,7 +160,7 @@ export class Host {
   /** @param {Run} run */
   #keep(run) {
     this.runs.set(run.turnId, run);
-    this.#keepAlive ??= setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#keepAlive.start();
   }
 
   /**
@@ -174,8 +171,7 @@ export class Host {
   release(run) {
     this.runs.delete(run.turnId);
     if (this.runs.size > 0) return;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#keepAlive.stop();
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#timerAt = Infinity;
@@ -243,8 +239,11 @@ export class Host {
    * @param {unknown} cause
    */
   #fail(cause) {
-    const error = new KeelError("INTERNAL", `the kernel failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
-    for (const run of [...this.runs.values()]) {
+    const error = new KeelError("INTERNAL", `the kernel failed: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+    // A map may lose entries while it is walked.
+    for (const run of this.runs.values()) {
       this.release(run);
       run.fail(error);
     }

@@ -7,10 +7,33 @@ import { checkLimits } from "./budget.js";
 import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
 import { checkGuarded, checkMiddleware } from "./middleware.js";
-import { checkArray, checkChoice, checkCount, checkOptions, checkStrings, checkType, optionInvalid } from "./options.js";
+import {
+  checkArray,
+  checkChoice,
+  checkCount,
+  checkOptions,
+  checkStrings,
+  checkType,
+  optionInvalid,
+} from "./options.js";
 
-const OPTIONS = ["records", "agents", "middleware", "security", "approve", "ledger", "durability", "keep", "capture", "injected",
-  "workspace", "price", "clock", "limits", "exposeErrors"];
+const OPTIONS = [
+  "records",
+  "agents",
+  "middleware",
+  "security",
+  "approve",
+  "ledger",
+  "durability",
+  "keep",
+  "capture",
+  "injected",
+  "workspace",
+  "price",
+  "clock",
+  "limits",
+  "exposeErrors",
+];
 
 /** @param {any} options */
 export function checkKeel(options) {
@@ -18,9 +41,13 @@ export function checkKeel(options) {
   checkOptions(options, OPTIONS, where);
   checkType(options.records, "string", `${where}: records`);
   if (options.records !== undefined && options.records !== ":memory:") {
-    throw new KeelError("STORE_UNSUPPORTED", `${where}: records: expected ":memory:", the only store of this version, found ${JSON.stringify(options.records)}`);
+    throw new KeelError(
+      "STORE_UNSUPPORTED",
+      `${where}: records: expected ":memory:", the only store of this version, found ${JSON.stringify(options.records)}`,
+    );
   }
-  for (const [index, agent] of checkArray(options.agents, `${where}: agents`).entries()) checkAgent(agent, `${where}: agents[${index}]`);
+  for (const [index, agent] of checkArray(options.agents, `${where}: agents`).entries())
+    checkAgent(agent, `${where}: agents[${index}]`);
   checkChoice(options.durability, ["relaxed", "strict"], `${where}: durability`);
   const keep = options.keep === undefined ? {} : checkOptions(options.keep, ["trees"], `${where}: keep`);
   const middleware = checkMiddleware(options.middleware, where);
@@ -51,7 +78,8 @@ function checkSecurity(security, where) {
   checkOptions(security, ["authorizeTool", "allowTools", "failClosed"], where);
   return {
     authorizeTool: checkType(security.authorizeTool, "function", `${where}.authorizeTool`),
-    allowTools: security.allowTools === undefined ? undefined : checkStrings(security.allowTools, `${where}.allowTools`),
+    allowTools:
+      security.allowTools === undefined ? undefined : checkStrings(security.allowTools, `${where}.allowTools`),
     failClosed: checkType(security.failClosed, "boolean", `${where}.failClosed`) ?? true,
   };
 }
@@ -62,8 +90,10 @@ function checkSecurity(security, where) {
  */
 function checkLedger(ledger, where) {
   if (ledger === undefined) return undefined;
-  if (typeof ledger !== "object" || ledger === null) throw optionInvalid(where, "an object with started, settled and unresolved", ledger);
-  for (const method of ["started", "settled", "unresolved"]) checkType(ledger[method], "function", `${where}.${method}`);
+  if (typeof ledger !== "object" || ledger === null)
+    throw optionInvalid(where, "an object with started, settled and unresolved", ledger);
+  for (const method of ["started", "settled", "unresolved"])
+    checkType(ledger[method], "function", `${where}.${method}`);
   checkChoice(ledger.onStartFailure, ["abort", "continue"], `${where}.onStartFailure`);
   return ledger;
 }

@@ -20,17 +20,20 @@ import { turnIds } from "./turn-id.js";
 /** @param {any} [options] */
 export function createKeel(options = {}) {
   const checked = checkKeel(options);
-  const host = new Host(checked, JSON.stringify({
-    limits: checked.limits ?? {},
-    captureToolIo: checked.capture.toolIo,
-    captureModelIo: checked.capture.modelIo,
-    exposeErrors: checked.exposeErrors,
-    hooks: hookFlags(checked.middleware),
-    hosted: hostedSpec(checked.security),
-    approves: checked.approve !== undefined,
-    ledger: checked.ledger === undefined ? null : (checked.ledger.onStartFailure ?? "abort"),
-    keepTrees: checked.keepTrees ?? null,
-  }));
+  const host = new Host(
+    checked,
+    JSON.stringify({
+      limits: checked.limits ?? {},
+      captureToolIo: checked.capture.toolIo,
+      captureModelIo: checked.capture.modelIo,
+      exposeErrors: checked.exposeErrors,
+      hooks: hookFlags(checked.middleware),
+      hosted: hostedSpec(checked.security),
+      approves: checked.approve !== undefined,
+      ledger: checked.ledger === undefined ? null : (checked.ledger.onStartFailure ?? "abort"),
+      keepTrees: checked.keepTrees ?? null,
+    }),
+  );
   return new Keel(host);
 }
 
@@ -126,14 +129,23 @@ class Keel {
    */
   #start(agent, input, options, onEvent) {
     const host = this.#host;
-    if (this.#closed) throw new KeelError("KEEL_CLOSED", `run of agent "${agent?.id}": expected an open keel, found a closed one`);
+    if (this.#closed)
+      throw new KeelError("KEEL_CLOSED", `run of agent "${agent?.id}": expected an open keel, found a closed one`);
     const checked = checkRun(agent, input, options, host.options);
     const program = programOf(agent);
     checkNesting(agent, checked, host.options);
-    if (checked.needsPrice || (host.options.price === undefined && program.needsPrice)) throw priceMissing(`run of agent "${agent.id}"`);
+    if (checked.needsPrice || (host.options.price === undefined && program.needsPrice))
+      throw priceMissing(`run of agent "${agent.id}"`);
     const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
-    const run = new Run({ turnId: this.#newTurnId(clock.wallNow()), program, identity, ambient, middleware: checked.middleware, onEvent });
+    const run = new Run({
+      turnId: this.#newTurnId(clock.wallNow()),
+      program,
+      identity,
+      ambient,
+      middleware: checked.middleware,
+      onEvent,
+    });
     if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
     const stopped = run.stopOf(run.turnId);
     const text = startText(agent, {
@@ -162,7 +174,8 @@ class Keel {
    */
   #resume(turnId, options, onEvent) {
     const host = this.#host;
-    if (this.#closed) throw new KeelError("KEEL_CLOSED", `resume of turn "${turnId}": expected an open keel, found a closed one`);
+    if (this.#closed)
+      throw new KeelError("KEEL_CLOSED", `resume of turn "${turnId}": expected an open keel, found a closed one`);
     const turn = host.turns.get(turnId);
     const pending = host.pending.get(turnId);
     if (!turn || !pending) throw optionInvalid("resume", "the id of a suspended root turn of this keel", turnId);
@@ -225,19 +238,21 @@ function startText(agent, start) {
   } catch (cause) {
     const where = `run of agent "${agent.id}"`;
     const found = cause instanceof Error ? cause.message : describe(cause);
-    throw new KeelError("OPTION_INVALID", `${where}: expected input and history to be JSON values, found: ${found}`, { cause });
+    throw new KeelError("OPTION_INVALID", `${where}: expected input and history to be JSON values, found: ${found}`, {
+      cause,
+    });
   }
 }
 
 /**
- * A stop's reason as the records show it.
+ * A stop's reason as the records show it. Never throws, whatever the reason: a signal's listener asks.
  *
  * @param {any} reason
  */
 function reasonJson(reason) {
   if (reason === undefined) return null;
-  if (reason instanceof Error) return { name: reason.name, ...thrown(reason) };
   try {
+    if (reason instanceof Error) return { name: String(reason.name), ...thrown(reason) };
     return JSON.parse(JSON.stringify(reason) ?? "null");
   } catch {
     return thrown(reason).message;

@@ -5,7 +5,16 @@
 import { KeelError } from "./error.js";
 import { checkArray, checkChoice, checkOptions, checkType, freezeDefinition, optionInvalid } from "./options.js";
 
-const HOOKS = ["beforeModel", "afterModel", "beforeTool", "afterTool", "checkNestedTool", "observeNestedResult", "wrapTool", "onError"];
+const HOOKS = [
+  "beforeModel",
+  "afterModel",
+  "beforeTool",
+  "afterTool",
+  "checkNestedTool",
+  "observeNestedResult",
+  "wrapTool",
+  "onError",
+];
 
 /** @type {WeakSet<object>} */
 const defined = new WeakSet();
@@ -17,7 +26,8 @@ const defined = new WeakSet();
 export function defineMiddleware(options) {
   checkOptions(options, ["name", "nested", "concurrentSafe", ...HOOKS], "defineMiddleware");
   const { name } = options;
-  if (typeof name !== "string" || name === "") throw optionInvalid("defineMiddleware: name", "a non-empty string", name);
+  if (typeof name !== "string" || name === "")
+    throw optionInvalid("defineMiddleware: name", "a non-empty string", name);
   const where = `middleware "${name}"`;
   const hooks = Object.fromEntries(HOOKS.map((hook) => [hook, bound(options, hook, where)]));
   const middleware = freezeDefinition({
@@ -39,7 +49,8 @@ export function defineMiddleware(options) {
 export function checkMiddleware(given, where) {
   const list = checkArray(given, `${where}: middleware`);
   for (const [index, middleware] of list.entries()) {
-    if (!defined.has(middleware)) throw optionInvalid(`${where}: middleware[${index}]`, "a middleware made with defineMiddleware", middleware);
+    if (!defined.has(middleware))
+      throw optionInvalid(`${where}: middleware[${index}]`, "a middleware made with defineMiddleware", middleware);
   }
   return list;
 }
@@ -50,7 +61,9 @@ export function checkMiddleware(given, where) {
  * @param {readonly any[]} list
  */
 export function hookFlags(list) {
-  const flags = Object.fromEntries(HOOKS.filter((hook) => hook !== "onError").map((hook) => [hook, list.some((one) => one[hook] !== undefined)]));
+  const flags = Object.fromEntries(
+    HOOKS.filter((hook) => hook !== "onError").map((hook) => [hook, list.some((one) => one[hook] !== undefined)]),
+  );
   return { ...flags, serial: list.some(({ wrapTool, concurrentSafe }) => wrapTool !== undefined && !concurrentSafe) };
 }
 

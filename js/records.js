@@ -60,7 +60,9 @@ function checkFilter(filter) {
   const where = "records.list";
   checkOptions(filter, ["status", "agentId", "rootTurnId", "parentTurnId", "limit", "cursor"], where);
   return {
-    status: checkChoice(filter.status, ["running", "suspended", "completed", "failed", "stopped"], `${where}: status`) ?? null,
+    status:
+      checkChoice(filter.status, ["running", "suspended", "completed", "failed", "stopped"], `${where}: status`) ??
+      null,
     agentId: checkType(filter.agentId, "string", `${where}: agentId`) ?? null,
     rootTurnId: checkType(filter.rootTurnId, "string", `${where}: rootTurnId`) ?? null,
     parentTurnId: checkType(filter.parentTurnId, "string", `${where}: parentTurnId`) ?? null,

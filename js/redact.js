@@ -70,7 +70,12 @@ function redactText(text, toolId, capture) {
 
 /** @param {unknown} shown */
 function asText(shown) {
-  return typeof shown === "string" ? shown : (JSON.stringify(shown) ?? "");
+  if (typeof shown === "string") return shown;
+  try {
+    return JSON.stringify(shown) ?? "";
+  } catch {
+    return HIDDEN;
+  }
 }
 
 /**
@@ -82,7 +87,10 @@ export function redactRecord(record, capture) {
   const redacted = { ...record, transcript: redactTranscript(record.transcript, capture) };
   const { submits } = record;
   if (!submits?.rejected) return redacted;
-  const rejected = submits.rejected.map((/** @type {any} */ one) => ({ ...one, payload: apply(capture, "submit", undefined, one.payload) }));
+  const rejected = submits.rejected.map((/** @type {any} */ one) => ({
+    ...one,
+    payload: apply(capture, "submit", undefined, one.payload),
+  }));
   return { ...redacted, submits: { ...submits, rejected } };
 }
 
@@ -92,13 +100,18 @@ export function redactRecord(record, capture) {
  */
 export function redactTranscript(messages, capture) {
   if (!capture?.redact) return messages;
-  return messages.map((message) => (Array.isArray(message.content) ? { ...message, content: message.content.map(redactPart) } : message));
+  return messages.map((message) =>
+    Array.isArray(message.content) ? { ...message, content: message.content.map(redactPart) } : message,
+  );
 
   /** @param {any} part */
   function redactPart(part) {
     if (part.type === "tool-call") return { ...part, input: apply(capture, "toolInput", part.toolName, part.input) };
     if (part.type !== "tool-result") return part;
-    return { ...part, output: { ...part.output, value: apply(capture, "toolOutput", part.toolName, part.output.value) } };
+    return {
+      ...part,
+      output: { ...part.output, value: apply(capture, "toolOutput", part.toolName, part.output.value) },
+    };
   }
 }
 

@@ -23,7 +23,11 @@ class TurnResult {
       throw new KeelError("STOPPED", `turn '${turnId}' was stopped`, { cause: outcome.reason });
     }
     if (outcome.status === "suspended") {
-      throw new KeelError("APPROVAL_REQUIRED", `turn '${turnId}' is suspended: ${outcome.pending.length} calls wait for a human`, { details: outcome.pending });
+      throw new KeelError(
+        "APPROVAL_REQUIRED",
+        `turn '${turnId}' is suspended: ${outcome.pending.length} calls wait for a human`,
+        { details: outcome.pending },
+      );
     }
     const { cause } = outcome;
     throw new KeelError(cause.code, cause.message, { cause: cause.cause, details: cause });
@@ -40,7 +44,9 @@ export function resultOf(result, turn, host) {
   const { outcome, record } = result;
   if (outcome.status === "stopped") outcome.reason = run.stopOf(run.turnId)?.reason;
   if (outcome.status === "failed") restoreModelError(outcome.cause, run.modelErrors);
-  record.transcript = Object.freeze(outcome.status === "suspended" ? [...turn.transcript.messages] : turn.transcript.messages);
+  record.transcript = Object.freeze(
+    outcome.status === "suspended" ? [...turn.transcript.messages] : turn.transcript.messages,
+  );
   result.record = redactRecord(record, host.options.capture);
   return new TurnResult(result);
 }

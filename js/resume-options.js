@@ -15,10 +15,16 @@ export function checkResume(turnId, options, pending) {
   const where = `resume of turn "${turnId}"`;
   checkOptions(options, ["approvals", "ambient", "signal"], where);
   const approvals = options.approvals ?? {};
-  if (typeof approvals !== "object" || approvals === null) throw optionInvalid(`${where}: approvals`, "an object by pending id", approvals);
+  if (typeof approvals !== "object" || approvals === null)
+    throw optionInvalid(`${where}: approvals`, "an object by pending id", approvals);
   const decisions = Object.entries(approvals).map(([id, approval]) => {
     const asked = pending.find((one) => one.id === id);
-    if (!asked) throw optionInvalid(`${where}: approvals`, `ids of what is pending (${pending.map((one) => one.id).join(", ")})`, id);
+    if (!asked)
+      throw optionInvalid(
+        `${where}: approvals`,
+        `ids of what is pending (${pending.map((one) => one.id).join(", ")})`,
+        id,
+      );
     return [id, decisionOf(asked, approval, `${where}: approvals["${id}"]`)];
   });
   return {
@@ -51,6 +57,8 @@ function resultJson(result, where) {
   try {
     return JSON.parse(JSON.stringify(result) ?? "null");
   } catch (cause) {
-    throw new KeelError("OPTION_INVALID", `${where}.result: expected a JSON value, found ${describe(result)}`, { cause });
+    throw new KeelError("OPTION_INVALID", `${where}.result: expected a JSON value, found ${describe(result)}`, {
+      cause,
+    });
   }
 }

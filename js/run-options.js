@@ -35,7 +35,8 @@ export function checkRun(agent, input, options, keelOptions) {
     signal: checkSignal(options.signal, where),
     identity: checkIdentity(options.identity, where),
     ambient: options.ambient === undefined ? undefined : frozenJson(options.ambient, `${where}: ambient`),
-    needsPrice: keelOptions.price === undefined && [budget?.costUsd, limits?.tree?.costUsd].some((cost) => cost !== undefined),
+    needsPrice:
+      keelOptions.price === undefined && [budget?.costUsd, limits?.tree?.costUsd].some((cost) => cost !== undefined),
   };
 }
 
@@ -72,7 +73,8 @@ function checkInput(input, where) {
   if (typeof input === "string") return input;
   if (!Array.isArray(input)) throw optionInvalid(`${where}: input`, "a text or an array of content parts", input);
   for (const [index, part] of input.entries()) {
-    if (typeof part?.type !== "string") throw optionInvalid(`${where}: input[${index}]`, "a content part with a type", part);
+    if (typeof part?.type !== "string")
+      throw optionInvalid(`${where}: input[${index}]`, "a content part with a type", part);
   }
   return input;
 }
@@ -85,8 +87,10 @@ function checkHistory(history, where) {
   const messages = checkArray(history, `${where}: history`);
   for (const [index, message] of messages.entries()) {
     const place = `${where}: history[${index}]`;
-    if (!["system", "user", "assistant", "tool"].includes(message?.role)) throw optionInvalid(place, "a message with a role", message);
-    if (typeof message.content !== "string" && !Array.isArray(message.content)) throw optionInvalid(`${place}.content`, "a text or an array of parts", message.content);
+    if (!["system", "user", "assistant", "tool"].includes(message?.role))
+      throw optionInvalid(place, "a message with a role", message);
+    if (typeof message.content !== "string" && !Array.isArray(message.content))
+      throw optionInvalid(`${place}.content`, "a text or an array of parts", message.content);
   }
   return messages;
 }

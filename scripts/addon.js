@@ -12,7 +12,7 @@ import { targetsFor } from "../js/binding/targets.js";
 import { runningLibc } from "../js/binding/running-libc.js";
 import { outputOf, ROOT, runOrExit } from "./command.js";
 
-const RUST_MINIMUM = "1.88";
+const RUST_MINIMUM = "1.91";
 const SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src"];
 
 export function ensureAddon() {

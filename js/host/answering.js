@@ -36,7 +36,8 @@ export function turnOf(host, command) {
  * @param {any} command
  */
 export function scopeOf(host, command) {
-  const ticket = command.ticket == null ? undefined : host.tickets.get(command.ticket);
+  // Commands that never work for a call have no ticket at all.
+  const ticket = host.tickets.get(command.ticket);
   return ticket?.scope ?? turnOf(host, command).scope;
 }
 

@@ -9,7 +9,6 @@ export class EffectSignal {
   /** @type {((cut: { code: string, message: string }) => void) | undefined} told when nobody waits any longer */
   onCancel;
 
-
   #turn;
   /** @type {AbortController | undefined} */
   #controller;

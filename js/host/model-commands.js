@@ -27,7 +27,8 @@ export const modelCommands = {
     ask(host, command, async (effect) => {
       const context = turn.context(effect);
       const texts = [];
-      for (const index of command.sources) texts.push(checkText(await reads[index].load(context), `source '${reads[index].id}'`));
+      for (const index of command.sources)
+        texts.push(checkText(await reads[index].load(context), `source '${reads[index].id}'`));
       const own = typeof instructions === "function" ? await instructions(context) : (instructions ?? "");
       texts.push(checkText(own, "instructions"));
       return texts.filter((text) => text !== "").join("\n\n");
@@ -41,7 +42,10 @@ export const modelCommands = {
     ask(host, command, async () => {
       const brief = await tool.delegation.brief(input);
       if (typeof brief === "string" || Array.isArray(brief)) return brief;
-      throw new KeelError("OPTION_INVALID", `tool '${tool.id}': expected brief() to return a text, found ${typeof brief}`);
+      throw new KeelError(
+        "OPTION_INVALID",
+        `tool '${tool.id}': expected brief() to return a text, found ${typeof brief}`,
+      );
     });
   },
 };
@@ -62,7 +66,8 @@ async function runModel(host, turn, command, effect) {
     host.samples.request = request;
     host.samples.options = options;
     const reply = await callModel(model, request, options, (delta) => {
-      if (host.effects.has(command.id)) host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
+      if (host.effects.has(command.id))
+        host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
     turn.reply = reply;
     text = JSON.stringify({ ok: priced(host, model, reply) });
@@ -85,7 +90,10 @@ function priced(host, model, reply) {
   if (!price) return reply;
   const costUsd = price({ ...reply.usage, nudges: 0 }, modelId(model));
   if (!(costUsd >= 0 && costUsd < Infinity)) {
-    throw new KeelError("OPTION_INVALID", `price(usage, '${modelId(model)}'): expected a number of US dollars, found ${String(costUsd)}`);
+    throw new KeelError(
+      "OPTION_INVALID",
+      `price(usage, '${modelId(model)}'): expected a number of US dollars, found ${String(costUsd)}`,
+    );
   }
   return { ...reply, usage: { ...reply.usage, costUsd } };
 }

@@ -93,7 +93,11 @@ function agentProgram(agent) {
     })),
     emits: agent.emits.map((/** @type {any} */ part) => ({
       definition: part,
-      offer: offerOf(submitToolId(part), part.description ?? `Delivers the ${part.name}.`, submitSchema(part).schema.json),
+      offer: offerOf(
+        submitToolId(part),
+        part.description ?? `Delivers the ${part.name}.`,
+        submitSchema(part).schema.json,
+      ),
     })),
   };
 }
@@ -181,7 +185,10 @@ function delegationSpec(delegation, agents) {
     contract: contract ? contractSpec(agent, contract) : null,
     retries: delegation.retries,
     onError: delegation.onError,
-    forward: { progress: delegation.forward.progress, parts: delegation.forward.parts.map((/** @type {any} */ part) => part.name) },
+    forward: {
+      progress: delegation.forward.progress,
+      parts: delegation.forward.parts.map((/** @type {any} */ part) => part.name),
+    },
     narrow: delegation.narrow?.scopes ?? null,
     briefs: delegation.brief !== undefined,
   };

@@ -35,7 +35,8 @@ function listenerOf(signal) {
   let listener = listeners.get(signal);
   if (listener === undefined) {
     listener = () => {
-      for (const onAbort of [...(watchers.get(signal) ?? [])]) onAbort();
+      // A set may lose entries while it is walked.
+      for (const onAbort of watchers.get(signal) ?? []) onAbort();
     };
     listeners.set(signal, listener);
   }

@@ -32,7 +32,10 @@ export function resultAnswer(tool, returned) {
 export function wireResult(toolId, result) {
   if (result === undefined) return { isError: false, text: "" };
   if (typeof result !== "object" || result === null || typeof (result.isError ?? false) !== "boolean") {
-    throw new KeelError("OPTION_INVALID", `middleware around tool '${toolId}': expected a ToolResult, found ${describe(result)}`);
+    throw new KeelError(
+      "OPTION_INVALID",
+      `middleware around tool '${toolId}': expected a ToolResult, found ${describe(result)}`,
+    );
   }
   const { isError = false, text, value, metadata } = result;
   return { isError, text: text ?? null, value: value ?? null, metadata: metadata ?? null };
@@ -103,5 +106,7 @@ function unserialisable(value) {
  */
 function noJson(tool, found, cause) {
   const reason = cause instanceof Error ? `: ${cause.message}` : "";
-  return new KeelError("TOOL_FAILED", `tool '${tool.id}' returned ${found}, which has no JSON form${reason}`, { cause });
+  return new KeelError("TOOL_FAILED", `tool '${tool.id}' returned ${found}, which has no JSON form${reason}`, {
+    cause,
+  });
 }

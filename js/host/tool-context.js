@@ -79,7 +79,8 @@ export class ToolContext {
 
   get callTool() {
     const call = this.#call;
-    return (/** @type {any} */ toolOrId, /** @type {unknown} */ args, /** @type {any} */ options) => callTool(call, toolOrId, args, options);
+    return (/** @type {any} */ toolOrId, /** @type {unknown} */ args, /** @type {any} */ options) =>
+      callTool(call, toolOrId, args, options);
   }
 
   get emit() {
@@ -105,7 +106,10 @@ function emit(call, part, value) {
   const where = `tool '${call.tool.id}': ctx.emit`;
   if (index < 0) {
     const names = agent.emits.map(({ definition }) => `'${definition.name}'`).join(", ") || "none";
-    throw new KeelError("PART_NOT_EMITTED", `${where}: expected a part that agent '${agent.definition.id}' emits (${names}), found ${describe(part?.name ?? part)}`);
+    throw new KeelError(
+      "PART_NOT_EMITTED",
+      `${where}: expected a part that agent '${agent.definition.id}' emits (${names}), found ${describe(part?.name ?? part)}`,
+    );
   }
   call.host.input("emit", { id: call.id, part: index, value: checkedPart(part, value, where) });
 }
@@ -124,7 +128,10 @@ function checkedPart(part, value, where) {
   if (!part.schema.standard) return JSON.parse(text);
   const result = part.schema.standard["~standard"].validate(value);
   if (typeof result?.then === "function") {
-    throw new KeelError("PART_INVALID", `${where}: expected part '${part.name}' to have a schema that validates at once, found one that answers with a promise`);
+    throw new KeelError(
+      "PART_INVALID",
+      `${where}: expected part '${part.name}' to have a schema that validates at once, found one that answers with a promise`,
+    );
   }
   if (result.issues) throw partInvalid(part, result.issues, where);
   return JSON.parse(jsonText(result.value, where));
@@ -136,7 +143,11 @@ function checkedPart(part, value, where) {
  * @param {string} where
  */
 function partInvalid(part, issues, where) {
-  return new KeelError("PART_INVALID", `${where}: expected a value that fits part '${part.name}', found: ${issues.map(({ message }) => message).join("; ")}`, { details: { issues } });
+  return new KeelError(
+    "PART_INVALID",
+    `${where}: expected a value that fits part '${part.name}', found: ${issues.map(({ message }) => message).join("; ")}`,
+    { details: { issues } },
+  );
 }
 
 /**

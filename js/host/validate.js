@@ -35,7 +35,9 @@ function answerOf(result, accept) {
 
 /** @param {any} issue of a Standard Schema */
 function issueOf(issue) {
-  const path = (issue.path ?? []).map((/** @type {any} */ step) => `/${String(typeof step === "object" ? step.key : step)}`);
+  const path = (issue.path ?? []).map(
+    (/** @type {any} */ step) => `/${String(typeof step === "object" ? step.key : step)}`,
+  );
   return { path: path.join(""), message: String(issue.message) };
 }
 

@@ -28,7 +28,8 @@ export function repeatGuard(options) {
       const key = JSON.stringify([toolId, args]);
       const repeats = calls.get(key) ?? 0;
       calls.set(key, repeats + 1);
-      if (repeats >= max) throw new KeelError("REPEATED_CALL", `the same call to '${toolId}' was repeated ${repeats} times`);
+      if (repeats >= max)
+        throw new KeelError("REPEATED_CALL", `the same call to '${toolId}' was repeated ${repeats} times`);
     },
   });
 }

@@ -18,7 +18,8 @@ export function toolAllowlist(ids) {
     name: "toolAllowlist",
     beforeTool: check,
     checkNestedTool: check,
-    beforeModel: (/** @type {any} */ _context, /** @type {any} */ request) => offerOnly(request, (id) => allowed.has(id)),
+    beforeModel: (/** @type {any} */ _context, /** @type {any} */ request) =>
+      offerOnly(request, (id) => allowed.has(id)),
   });
 }
 

@@ -4,7 +4,14 @@ import { checkArray, checkChoice, checkOptions, checkStrings, checkType, optionI
 import { offerOnly } from "./tool-allowlist.js";
 
 /** What a tool may do to the world; `readOnly` is no side effect. */
-export const SIDE_EFFECTS = ["writesFiles", "network", "installsDependencies", "destructive", "externalService", "payment"];
+export const SIDE_EFFECTS = [
+  "writesFiles",
+  "network",
+  "installsDependencies",
+  "destructive",
+  "externalService",
+  "payment",
+];
 
 const ENTRY = ["readOnly", ...SIDE_EFFECTS, "sandbox", "approval", "backgroundSafe"];
 
@@ -42,10 +49,13 @@ export function toolPolicy(policies, options = {}) {
 function faultOf(policy, toolId, rules, workspace) {
   if (policy === undefined) return rules.classified ? "has no declared policy" : undefined;
   if (rules.classified && !isClassified(policy)) return "is unclassified";
-  if (rules.deny.some((/** @type {string} */ effect) => policy[effect] === true)) return "declares a denied side effect";
+  if (rules.deny.some((/** @type {string} */ effect) => policy[effect] === true))
+    return "declares a denied side effect";
   if (rules.backgroundSafe && policy.backgroundSafe !== true) return "is not safe to run in the background";
-  if (rules.granted && policy.approval === "required" && !rules.granted.includes(toolId)) return "requires approval that was not granted";
-  if (rules.sandbox && policy.sandbox === "required" && workspace?.sandbox !== "required") return "requires a sandbox but the run has none";
+  if (rules.granted && policy.approval === "required" && !rules.granted.includes(toolId))
+    return "requires approval that was not granted";
+  if (rules.sandbox && policy.sandbox === "required" && workspace?.sandbox !== "required")
+    return "requires a sandbox but the run has none";
   return undefined;
 }
 
@@ -70,7 +80,8 @@ export function checkPolicies(policies, where) {
   for (const [id, policy] of Object.entries(policies)) {
     const place = `${where}: policies.${id}`;
     checkOptions(policy, ENTRY, place);
-    for (const name of ["readOnly", ...SIDE_EFFECTS, "backgroundSafe"]) checkType(policy[name], "boolean", `${place}.${name}`);
+    for (const name of ["readOnly", ...SIDE_EFFECTS, "backgroundSafe"])
+      checkType(policy[name], "boolean", `${place}.${name}`);
     checkChoice(policy.sandbox, ["inherit", "disabled", "required"], `${place}.sandbox`);
     checkChoice(policy.approval, ["none", "required"], `${place}.approval`);
   }
@@ -87,7 +98,10 @@ function checkRules(options) {
   return {
     classified: strict,
     deny: strict ? [...deny, "destructive", "payment"] : deny,
-    granted: options.requireApproval === undefined ? undefined : checkStrings(options.requireApproval, `${where}: requireApproval`),
+    granted:
+      options.requireApproval === undefined
+        ? undefined
+        : checkStrings(options.requireApproval, `${where}: requireApproval`),
     sandbox: checkType(options.requireSandbox, "boolean", `${where}: requireSandbox`) ?? false,
     backgroundSafe: checkType(options.requireBackgroundSafe, "boolean", `${where}: requireBackgroundSafe`) ?? false,
   };

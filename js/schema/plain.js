@@ -32,7 +32,7 @@ export function copyPlainSchema(given, where) {
 /**
  * @param {readonly string[]} path
  */
-export function at(path) {
+function at(path) {
   return path.length === 0 ? "its root" : `/${path.join("/")}`;
 }
 

@@ -219,7 +219,7 @@ impl Kernel {
         if self.port.turns.borrow().is_empty() {
             self.port.timers.borrow_mut().disarm();
         }
-        let wake = self.port.timers.borrow_mut().to_announce();
+        let wake = self.port.timers.borrow_mut().announce();
         if let Some(at) = wake {
             self.port.say(&Command::Wake { at: at.as_ms() });
         }

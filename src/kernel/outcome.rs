@@ -161,7 +161,7 @@ impl Failure {
             }
             Self::BudgetToolCalls { max } => cause.limit = Some(max.into()),
             Self::BudgetTokens { max } | Self::BudgetCost { max } | Self::TreeLimit { max, .. } => {
-                cause.limit = Some(max)
+                cause.limit = Some(max);
             }
             Self::DeliverableInvalid { issues, .. } | Self::Validation { issues, .. } => cause.issues = issues,
             Self::ChildFailed { cause: child, .. } => cause.cause = Some(child),

@@ -98,6 +98,7 @@ impl Port {
             bodies: self.bodies.borrow().len() + self.onions.borrow().len(),
             effects: self.pending.borrow().len(),
             timers: self.timers.borrow().len(),
+            waiting: self.waiting.get(),
         }
     }
 
@@ -122,6 +123,7 @@ pub struct Live {
     pub bodies: usize,
     pub effects: usize,
     pub timers: usize,
+    pub waiting: u32,
 }
 
 /// An answer that is waited for. Dropping it before it came tells the host to cancel.

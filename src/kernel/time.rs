@@ -86,7 +86,7 @@ impl Timers {
 
     /// The moment to tell the host: only when it is earlier than the one already announced. A later one needs no
     /// word: the armed timer then fires early, and the next is announced.
-    pub fn to_announce(&mut self) -> Option<Moment> {
+    pub fn announce(&mut self) -> Option<Moment> {
         let earliest = self.waiting.first_key_value()?.0.0;
         if self.announced.is_some_and(|announced| announced <= earliest) {
             return None;

@@ -36,7 +36,6 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
         round = pay(turn, round)?;
         let end = step::run(turn, number, offer(turn, round)).await?;
         round = match (end, round) {
-            (StepEnd::Delivered, _) => return Ok(()),
             (StepEnd::CallsSpent(failure), _) => return calls_spent(turn, failure),
             (StepEnd::Continue, Round::Granted) => Round::Granted,
             (StepEnd::Ended | StepEnd::Continue, Round::Granted | Round::Nudge) if turn.contract.is_some() => {
@@ -46,7 +45,11 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
             (StepEnd::Ended | StepEnd::Continue, Round::Answer) if turn.contract.is_some() => {
                 return Err(contract::unfulfilled(turn));
             }
-            (StepEnd::Ended, _) => return Ok(()),
+            (StepEnd::Ended, Round::Answer) => {
+                turn.progressed.borrow_mut().partial = true;
+                return Ok(());
+            }
+            (StepEnd::Delivered | StepEnd::Ended, _) => return Ok(()),
             (StepEnd::Continue, Round::Nudge | Round::Answer) => return Err(steps_spent(turn)),
         };
     }

@@ -6,6 +6,10 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 /// Reads the variable once per process; without it nothing is installed, and tracing costs a branch.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one variable that is read; it decides what is printed and nothing else"
+)]
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
