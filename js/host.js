@@ -126,7 +126,17 @@ export class Host {
    * @param {object} [body]
    */
   input(type, body) {
-    const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${JSON.stringify(body)}}`;
+    this.inputText(type, body === undefined ? undefined : JSON.stringify(body));
+  }
+
+  /**
+   * The same with a body that is JSON text already.
+   *
+   * @param {string} type
+   * @param {string} [body]
+   */
+  inputText(type, body) {
+    const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${body}}`;
     this.#feed(() => this.#kernel.input(text, this.#now()));
   }
 

@@ -115,7 +115,7 @@ export interface DelegationText<Emits extends Part> {
   readonly parts: readonly PartValue<Emits>[];
   /** Present when the child produced neither text nor parts: an empty success is never silent. */
   readonly empty?: true;
-  /** Present when the child was ended by `behavior: "stopWithPartial"` (D-4). */
+  /** Present when a limit cut the child short (D-4): `behavior: "stopWithPartial"` or `onExhausted: "answer"`. */
   readonly partial?: true;
 }
 

@@ -112,8 +112,8 @@ export interface TurnResult<Emits extends Part = Part, Contract extends Part = P
   /** The text of the last step that produced any (NT-12). */
   readonly text: string;
   /**
-   * Present when `limits.behavior: "stopWithPartial"` completed the turn with what there was (D-4). An `onExhausted: "answer"` is told by
-   * `record.budget.answerStep` alone.
+   * Present when a limit cut a completed turn short (D-4): `limits.behavior: "stopWithPartial"`, or `onExhausted: "answer"` without a
+   * contract; `record.budget.answerStep` tells the second from the first.
    */
   readonly partial?: true;
   /** Present when a completed turn produced neither text nor parts (NT-12). */

@@ -19,8 +19,8 @@ export function callTool(call, toolOrId, args, options = {}) {
   const { host } = call;
   if (call.over) return rejected(call.over);
   const where = `tool '${call.tool.id}': ctx.callTool`;
-  const name = nameOf(call, toolOrId);
-  if (name === undefined) return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
+  const name = typeof toolOrId === "string" ? toolOrId : toolOrId?.id;
+  if (typeof name !== "string") return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
   const signal = options?.signal;
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {
     return rejected(optionInvalid(`${where}: signal`, "an AbortSignal", signal));
@@ -28,7 +28,9 @@ export function callTool(call, toolOrId, args, options = {}) {
   const { number, promise } = host.tickets.issue(() => /** @type {KeelError} */ (call.over));
   const abandoned = signal?.aborted === true;
   if (abandoned) host.tickets.blame(number, signal.reason);
-  host.input("callTool", { id: call.id, ticket: number, tool: name, ...argsBody(args), abandoned });
+  const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
+  const fields = JSON.stringify({ id: call.id, ticket: number, tool: name, unlisted, abandoned });
+  host.inputText("callTool", `${fields.slice(0, -1)},${argsFields(args)}}`);
   if (signal && !abandoned) abandonOn(call, signal, number, promise);
   return promise;
 }
@@ -37,33 +39,35 @@ export function callTool(call, toolOrId, args, options = {}) {
  * A tool object stands for itself: it has to be that very definition among the agent's tools (D-21).
  *
  * @param {HostCall} call
- * @param {any} toolOrId
- * @returns {string | undefined}
+ * @param {any} tool
  */
-function nameOf(call, toolOrId) {
-  if (typeof toolOrId === "string") return toolOrId;
-  if (typeof toolOrId?.id !== "string") return undefined;
-  const own = call.turn.agent.tools.some(({ definition }) => definition === toolOrId);
-  // A name that no tool can have: the kernel answers that there is no such tool.
-  return own ? toolOrId.id : `${toolOrId.id} (another definition)`;
+function isListed(call, tool) {
+  return call.turn.agent.tools.some(({ definition }) => definition === tool);
 }
 
 /**
- * The arguments as a copy in JSON; nothing given is an empty object.
+ * The arguments as JSON text, which is also how they are copied; nothing given is an empty object.
  *
  * @param {unknown} args
  */
-function argsBody(args) {
-  if (args === undefined) return { args: {} };
+function argsFields(args) {
+  if (args === undefined) return '"args":{},"broken":null';
   try {
     const text = JSON.stringify(args);
-    if (text !== undefined) return { args: JSON.parse(text) };
-    return { broken: `expected a JSON value, found ${describe(args)}` };
+    if (text !== undefined) return `"args":${text},"broken":null`;
+    return brokenFields(`expected a JSON value, found ${describe(args)}`);
   } catch (error) {
-    return {
-      broken: `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`,
-    };
+    // The only thing that overflows here is the depth of the value.
+    if (error instanceof RangeError) return '"args":null,"broken":null,"tooDeep":true';
+    return brokenFields(
+      `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`,
+    );
   }
+}
+
+/** @param {string} fault */
+function brokenFields(fault) {
+  return `"args":null,"broken":${JSON.stringify(fault)}`;
 }
 
 /**

@@ -29,6 +29,8 @@ pub struct CallRequest<'a> {
     pub parent: Option<&'a Rc<Call>>,
     /// The promise that waits for a nested call.
     pub ticket: Option<Ticket>,
+    /// Asked for by a definition that the agent does not have (D-21).
+    pub unlisted: bool,
 }
 
 /// A call that passed every gate. It holds its place in the budget until it is kept or dropped.
@@ -91,9 +93,13 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
 }
 
 impl Admitted {
-    /// The call runs: what the host prepared is now the body's.
+    /// The call is about to run: its place in the budget is used up, and what the host prepared is the body's. Where a
+    /// body may run more than once, or a child turn runs instead, the host keeps it until the call is over.
     pub fn begin(&self) {
-        self.release.keep();
+        self.reservation.spend();
+        if self.call.tool().delegation.is_none() && !self.call.turn.hooks.wrap_tool {
+            self.release.keep();
+        }
     }
 }
 
@@ -103,7 +109,8 @@ fn lookup(turn: &Turn, request: &CallRequest<'_>) -> Result<usize, Refusal> {
     let agent = turn.agent();
     let Some(index) = agent
         .tool_index(tool)
-        .filter(|index| agent.tools[*index].exposure != Exposure::Hidden && turn.port.options.allows(tool))
+        .filter(|index| agent.tools[*index].exposure != Exposure::Hidden)
+        .filter(|_| turn.port.options.allows(tool) && !request.unlisted)
     else {
         return Err(Refusal::NotFound { tool: tool.to_owned() });
     };

@@ -104,7 +104,7 @@ fn refusal(subject: String, invalid: Invalid) -> Refusal {
     }
 }
 
-/// What the host keeps for a prepared call; forgotten when the call is refused or never begins.
+/// What the host keeps for a prepared call; forgotten when no body takes it.
 pub struct Release {
     turn: Rc<Turn>,
     key: CallKey,
@@ -112,7 +112,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// Nothing is kept, or the call begins and takes it.
+    /// Nothing is kept, or the body takes it.
     pub fn keep(&self) {
         self.needed.set(false);
     }

@@ -10,7 +10,7 @@ use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
 use crate::kernel::gate::{Gate, Hold};
 use crate::kernel::id::{CallId, CallKey, Ticket};
 use crate::kernel::progress;
-use crate::kernel::protocol::{CallResult, Command};
+use crate::kernel::protocol::CallResult;
 use crate::kernel::refusal_cap::RefusalCap;
 use crate::kernel::slots::Slot;
 use crate::kernel::spec::ToolSpec;
@@ -165,10 +165,6 @@ impl StartedCall {
         let call = &self.0;
         assert!(!call.ended.replace(true), "a call ends once: {} ended twice", call.id);
         progress::flush(call);
-        // Where the body may run more than once, or not at all, the host kept what it prepared.
-        if call.tool().prepares && (call.tool().delegation.is_some() || call.turn.hooks.wrap_tool) {
-            call.turn.port.say(&Command::Release { key: call.key });
-        }
     }
 }
 

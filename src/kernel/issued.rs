@@ -34,6 +34,7 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
         id: requested.id.clone(),
         parent: None,
         ticket: None,
+        unlisted: false,
     };
     admission::admit(turn, &request).await.map(IssuedCall)
 }
@@ -87,17 +88,19 @@ impl IssuedCall {
 
 async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, Failure> {
     let call = &admitted.call;
-    admitted.begin();
     let started = StartedCall::new(call);
     if let Err(refusal) = ledger::started(call).await {
         started.fail(refusal.error_info());
         return Ok(Output::ErrorText(refusal.to_string()));
     }
-    admitted.reservation.spend();
     let ran = match given {
-        Some(result) => Ran::Result(result),
+        Some(result) => {
+            admitted.reservation.spend();
+            Ran::Result(result)
+        }
         None => {
             call.take_slot().await;
+            admitted.begin();
             execution::run(call).await?
         }
     };

@@ -131,10 +131,10 @@ impl Kernel {
                     progress::report(&body.call, progress);
                 }
             }
-            Input::CallTool { id, ticket, tool, args, broken, abandoned } => match self.body(id) {
+            Input::CallTool { id, ticket, tool, args, broken, too_deep, unlisted, abandoned } => match self.body(id) {
                 Some(body) => {
-                    let arguments = nested::arguments(args, broken.map(|broken| broken.0));
-                    let request = NestedRequest { ticket, tool: tool.0, arguments };
+                    let arguments = nested::arguments(args, broken.map(|broken| broken.0), too_deep);
+                    let request = NestedRequest { ticket, tool: tool.0, unlisted, arguments };
                     body.letters.put(if abandoned { Letter::Abandoned(request) } else { Letter::Call(request) });
                 }
                 // The body was cut off, perhaps by this very input's time. The host is told why before it reads this.

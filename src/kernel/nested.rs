@@ -27,6 +27,8 @@ pub struct NestedRequest {
     /// The promise that waits.
     pub ticket: Ticket,
     pub tool: String,
+    /// Given as a tool object that is not among the agent's tools.
+    pub unlisted: bool,
     pub arguments: Arguments,
 }
 
@@ -96,6 +98,7 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
         id: id.clone(),
         parent: Some(parent),
         ticket: Some(request.ticket),
+        unlisted: request.unlisted,
     };
     let admitted = admission::admit(turn, &asked).await?;
     if hold_of(&admitted) == Hold::Exclusive && admitted.call.hold.get() == Some(Hold::Shared) {
@@ -117,7 +120,6 @@ fn refuse(parent: &Call, id: &CallId, request: &NestedRequest, refusal: Refusal)
 
 async fn run(admitted: Admitted) -> Result<Ended, Failure> {
     let call = &admitted.call;
-    admitted.begin();
     let started = StartedCall::new(call);
     if let Err(refusal) = ledger::started(call).await {
         started.fail(refusal.error_info());
@@ -132,8 +134,8 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
         None => Some(call.turn.gate.pass(hold).await),
     };
     call.hold.set(call.hold.get().or(Some(hold)));
-    admitted.reservation.spend();
     call.take_slot().await;
+    admitted.begin();
     match Box::pin(execution::run(call)).await? {
         Ran::Result(result) => {
             ledger::settled(call, Settlement::Completed).await;
@@ -239,7 +241,10 @@ impl Drop for Caller {
 }
 
 /// A nested request with arguments that the host could not turn into JSON.
-pub fn arguments(json: Option<Box<RawValue>>, broken: Option<String>) -> Arguments {
+pub fn arguments(json: Option<Box<RawValue>>, broken: Option<String>, too_deep: bool) -> Arguments {
+    if too_deep {
+        return Arguments::TooDeep;
+    }
     match (json, broken) {
         (Some(json), None) => Arguments::Json(json.into()),
         (_, broken) => Arguments::Broken { message: broken.unwrap_or_default() },

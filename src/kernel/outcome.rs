@@ -101,27 +101,27 @@ pub enum Failure {
     BudgetTokens { max: f64 },
     #[error("used its {max} USD")]
     BudgetCost { max: f64 },
-    #[error("the whole tree used its {max} {what}")]
+    #[error("could not go on: the whole tree used its {max} {what}")]
     TreeLimit { what: &'static str, max: f64 },
     #[error("ended without submitting its deliverable '{part}'")]
     DeliverableMissing { part: String },
     #[error("did not submit a valid deliverable '{part}'")]
     DeliverableInvalid { part: String, issues: Issues },
-    #[error("the model call failed: {message}")]
+    #[error("could not call its model: {message}")]
     Model { message: String },
     #[error("repeated the same call to '{tool}' too often")]
     RepeatedCall { tool: String },
-    #[error("the child called by '{tool}' failed: {}", .cause.message)]
+    #[error("failed with the child that '{tool}' opened: {}", .cause.message)]
     ChildFailed { tool: String, cause: Box<Cause> },
     #[error("may not read the source '{source_id}'")]
     AccessDenied { source_id: String },
-    #[error("its caller ended first")]
+    #[error("was cut off: its caller ended first")]
     ParentEnded,
-    #[error("its instructions could not be made: {message}")]
+    #[error("could not make its instructions: {message}")]
     Instructions { message: String },
     #[error("called '{tool}' with invalid arguments")]
     Validation { tool: String, issues: Issues },
-    #[error("an internal error ended it: {message}")]
+    #[error("was ended by an internal error: {message}")]
     Internal { message: String },
 }
 

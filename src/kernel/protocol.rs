@@ -347,6 +347,12 @@ pub enum Input {
         tool: Text,
         args: Option<Box<RawValue>>,
         broken: Option<Text>,
+        /// The arguments nest deeper than the host can write.
+        #[serde(default)]
+        too_deep: bool,
+        /// A tool object was given that is not among the agent's tools, whatever its name.
+        #[serde(default)]
+        unlisted: bool,
         /// Its own signal had fired before it was made: nothing of it is to happen.
         #[serde(default)]
         abandoned: bool,
