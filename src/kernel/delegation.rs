@@ -19,7 +19,8 @@ use crate::kernel::spec::{DelegationSpec, OnError};
 use crate::kernel::text;
 use crate::kernel::time::Moment;
 use crate::kernel::transcript::message;
-use crate::kernel::turn::{self, Opening, Origin, Turn};
+use crate::kernel::turn::{Opening, Origin, Turn};
+use crate::kernel::turn_run;
 
 /// What a delegation returns to its caller, as JSON.
 pub enum Delegated {
@@ -67,8 +68,8 @@ pub async fn run(call: &Rc<Call>, connection: &DelegationSpec, next: Option<&Nex
     let mut attempt = 1;
     loop {
         let child = open(call, connection, brief.clone(), ticket, attempt);
-        let outcome = Box::pin(turn::run(Rc::clone(&child))).await;
-        let Some(cause) = turn::cause_of(&child, &outcome) else {
+        let outcome = Box::pin(turn_run::run(Rc::clone(&child))).await;
+        let Some(cause) = turn_run::cause_of(&child, &outcome) else {
             return Ok(completed(&child));
         };
         let stopped = matches!(outcome, Outcome::Stopped { .. });

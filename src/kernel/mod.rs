@@ -1,7 +1,7 @@
 //! The kernel: a deterministic program that a host polls. It knows nothing of Node, files, threads or clocks; what it
-//! wants done it says as commands (`protocol.rs`), what happened it is told as answers and inputs.
+//! wants done it says as commands (`protocol`), what happened it is told as answers and inputs.
 //!
-//! Reading order: `turn.rs` (open, race, close) → `turn_loop.rs` (what the next step is) → `step.rs` (one model call) →
+//! Reading order: `turn.rs` and `turn_run.rs` (open, race, close) → `turn_loop.rs` (what the next step is) → `step.rs` (one model call) →
 //! `step_calls.rs` and `call.rs` (its tool calls) → `delegation.rs` (a call that opens a child turn) → `contract.rs`
 //! (what a child owes) → `stop.rs` (what cuts work off). Below them: `port.rs`, `time.rs`, and the plain data.
 
@@ -53,6 +53,7 @@ pub mod time;
 pub mod transcript;
 pub mod turn;
 pub mod turn_loop;
+pub mod turn_run;
 pub mod usage;
 
 use std::collections::BTreeSet;
@@ -94,7 +95,7 @@ impl Kernel {
         if let Some(StoppedBefore { reason }) = stopped {
             turn.stop(reason);
         }
-        self.executor.spawn(turn::run(turn)).detach();
+        self.executor.spawn(turn_run::run(turn)).detach();
         self.drain();
     }
 

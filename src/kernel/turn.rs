@@ -3,15 +3,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::Waker;
 
-use futures_util::FutureExt;
-use futures_util::future::{Either, select};
 use serde_json::value::RawValue;
-use tracing::Instrument;
 
 use crate::kernel::access::{Access, Verdict};
 use crate::kernel::approval::Waiting;
@@ -23,17 +18,15 @@ use crate::kernel::gate::Gate;
 use crate::kernel::hooks::HookFlags;
 use crate::kernel::id::{CallId, Ticket, TurnId};
 use crate::kernel::limits::Limits;
-use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::port::Port;
 use crate::kernel::protocol::Command;
-use crate::kernel::record::{self, Progressed};
+use crate::kernel::record::Progressed;
 use crate::kernel::slots::Slots;
 use crate::kernel::spec::{AgentSpec, Exposure, ForwardSpec, Program};
 use crate::kernel::step::ModelStream;
-use crate::kernel::stop::{Cut, Interrupted};
+use crate::kernel::stop::Cut;
 use crate::kernel::time::{Moment, Sleep};
 use crate::kernel::transcript::Transcript;
-use crate::kernel::turn_loop;
 use crate::kernel::usage::Usage;
 
 pub struct Turn {
@@ -354,121 +347,25 @@ impl Turn {
             && (tool.delegation.is_none() || self.depth < self.limits.max_depth())
     }
 
+    /// Keeps what cut the turn off, for its record and for whatever is dropped with it.
+    pub fn note_cut(&self, cut: &Cut) {
+        self.cut.replace(Some(cut.clone()));
+    }
+
+    /// The turn is over, once (NT-3).
+    pub fn end(&self) {
+        assert!(!self.closed.replace(true), "a turn has one outcome: {} was closed twice", self.id());
+    }
+
+    pub fn take_events(&self) -> Vec<Event> {
+        self.events.take()
+    }
+
     pub fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
     pub fn events(&self) -> std::cell::Ref<'_, Vec<Event>> {
         self.events.borrow()
-    }
-}
-
-/// Runs a turn to its one outcome.
-pub async fn run(turn: Rc<Turn>) -> Outcome {
-    let span = tracing::debug_span!("turn", id = %turn.id(), agent = %turn.header.agent_id);
-    async move {
-        let open = OpenTurn::new(&turn);
-        let outcome = race(&turn).await;
-        open.close(outcome.clone());
-        outcome
-    }
-    .instrument(span)
-    .await
-}
-
-/// The turn's loop against its interruption. The loop is dropped here, before the turn closes: its guards write the
-/// terminal events of what was in flight.
-async fn race(turn: &Rc<Turn>) -> Outcome {
-    let interrupted = pin!(Interrupted::of(turn));
-    let work = Box::pin(AssertUnwindSafe(turn_loop::run(turn)).catch_unwind());
-    match select(interrupted, work).await {
-        Either::Left((cut, work)) => {
-            turn.cut.replace(Some(cut.clone()));
-            drop(work);
-            cut_outcome(turn, cut)
-        }
-        Either::Right((Ok(Ok(())), _)) => Outcome::Completed,
-        Either::Right((Ok(Err(failure)), _)) => failed(turn, failure),
-        Either::Right((Err(panic), _)) => {
-            let message = panic_message(&*panic);
-            tracing::error!(%message, "a turn panicked");
-            failed(turn, Failure::Internal { message })
-        }
-    }
-}
-
-fn failed(turn: &Turn, failure: Failure) -> Outcome {
-    Outcome::Failed { cause: failure.into_cause(&turn.header.agent_id, turn.id()) }
-}
-
-fn cut_outcome(turn: &Turn, cut: Cut) -> Outcome {
-    match cut {
-        Cut::Stopped { reason } => Outcome::Stopped { reason },
-        Cut::OutOfTime { ceiling } => {
-            turn.reached(LimitName::TimeMs, turn.used_ms());
-            failed(turn, Failure::BudgetTime { ceiling, max_ms: turn.budget.time_ms })
-        }
-        Cut::CallerEnded | Cut::ToolTimeout { .. } | Cut::ModelTimeout { .. } | Cut::HookTimeout { .. } => {
-            failed(turn, Failure::ParentEnded)
-        }
-    }
-}
-
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
-}
-
-/// A turn that has begun. However it is left, it closes exactly once.
-struct OpenTurn(Rc<Turn>);
-
-impl OpenTurn {
-    fn new(turn: &Rc<Turn>) -> Self {
-        turn.port.turns.borrow_mut().insert(turn.id().clone(), Rc::clone(turn));
-        turn_loop::announce(turn);
-        turn.emit(EventBody::TurnStarted {
-            attempt: turn.attempt(),
-            call_id: turn.origin.as_ref().map(|origin| origin.call.call_id.clone()),
-        });
-        Self(Rc::clone(turn))
-    }
-
-    fn close(self, outcome: Outcome) {
-        close(&self.0, outcome);
-    }
-}
-
-impl Drop for OpenTurn {
-    fn drop(&mut self) {
-        if !self.0.is_closed() {
-            let cut = self.0.cut();
-            self.0.cut.replace(Some(cut.clone()));
-            close(&self.0, cut_outcome(&self.0, cut));
-        }
-    }
-}
-
-fn close(turn: &Rc<Turn>, outcome: Outcome) {
-    assert!(!turn.closed.replace(true), "a turn has one outcome: {} was closed twice", turn.id());
-    let progressed = turn.progressed.borrow();
-    turn.emit(match &outcome {
-        Outcome::Completed => EventBody::TurnCompleted { partial: progressed.partial, empty: progressed.is_empty() },
-        Outcome::Failed { cause } => EventBody::TurnFailed { cause: cause.clone() },
-        Outcome::Stopped { reason } => EventBody::TurnStopped { reason: reason.clone() },
-    });
-    drop(progressed);
-    turn.port.turns.borrow_mut().remove(turn.id());
-    if let Some(parent) = &turn.parent {
-        parent.tree_usage.borrow_mut().add(&turn.tree_usage.borrow());
-    }
-    record::finish(turn, &outcome, turn.events.take());
-}
-
-/// The cause that a caller sees of a child that did not complete.
-pub fn cause_of(turn: &Turn, outcome: &Outcome) -> Option<Cause> {
-    match outcome {
-        Outcome::Completed => None,
-        Outcome::Failed { cause } => Some(cause.clone()),
-        Outcome::Stopped { .. } => Some(Cause::stopped(&turn.header.agent_id, turn.id())),
     }
 }

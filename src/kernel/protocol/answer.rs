@@ -1,0 +1,150 @@
+//! What comes back for a command.
+
+use std::rc::Rc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::kernel::schema::{self, Issues};
+use crate::kernel::text::{self, Text};
+use crate::kernel::transcript::Output;
+use crate::kernel::usage::Usage;
+
+/// The answer to most commands: what was asked for, or what the user's code threw.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer<T> {
+    Ok(T),
+    Thrown(Thrown),
+}
+
+/// What user code threw, as far as the kernel may know it; the object itself stays with the host.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thrown {
+    /// The code of a `KeelError`; absent for a foreign exception.
+    pub code: Option<String>,
+    pub message: Text,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ModelAnswer {
+    Ok(ModelReply),
+    Error(ModelError),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelReply {
+    /// Content parts in the AI SDK's shape, each as it is; a tool call's `input` is JSON text.
+    pub content: Vec<Box<RawValue>>,
+    pub finish_reason: Rc<str>,
+    pub usage: Usage,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelError {
+    pub message: Text,
+    pub retryable: bool,
+    pub retry_after_ms: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PrepareAnswer {
+    /// `exclusive`: what a `concurrency` function said, absent where there is none.
+    Ok {
+        exclusive: Option<bool>,
+    },
+    Invalid(Issues),
+    Thrown(Thrown),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PartAnswer {
+    /// The value after transforms, absent when it is the same.
+    Ok {
+        value: Option<Box<RawValue>>,
+    },
+    Invalid(Issues),
+    Thrown(Thrown),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CallAnswer {
+    Result(CallResult),
+    Thrown(Thrown),
+}
+
+/// What a tool's body returned.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallResult {
+    pub is_error: bool,
+    /// The text for the model, where the tool gave one or returned a string.
+    pub text: Option<Text>,
+    pub value: Option<Box<RawValue>>,
+    pub metadata: Option<Box<RawValue>>,
+}
+
+impl CallResult {
+    /// A tool that reports its own failure.
+    pub fn error(text: String) -> Self {
+        Self { is_error: true, text: Some(Text(text)), value: None, metadata: None }
+    }
+
+    /// Deeper than anybody behind us can read (D-25).
+    pub fn is_too_deep(&self) -> bool {
+        [&self.value, &self.metadata].into_iter().flatten().any(|value| schema::is_too_deep(value.get()))
+    }
+
+    /// The result as text: the tool's own, a string value, or the value's JSON.
+    pub fn text(&self) -> String {
+        if let Some(text) = &self.text {
+            return text.0.clone();
+        }
+        let value = self.value.as_ref().map_or("null", |value| value.get());
+        text::read(value).unwrap_or_else(|| value.to_owned())
+    }
+
+    /// What the model sees of it: the tool's text, else its value.
+    pub fn output(&self) -> Output {
+        let value = || self.value.clone().unwrap_or_else(|| RawValue::NULL.to_owned());
+        let text = self.text.as_ref().map(|text| text.0.clone()).or_else(|| text::read(value().get()));
+        match (text, self.is_error) {
+            (Some(text), false) => Output::Text(text),
+            (Some(text), true) => Output::ErrorText(text),
+            (None, false) => Output::Json(value()),
+            (None, true) => Output::ErrorJson(value()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HookAnswer {
+    /// With the result that `afterTool` puts in place of the call's.
+    Ok(Option<CallResult>),
+    Refused(Thrown),
+    NeedsApproval,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AuthorizeAnswer {
+    Allow,
+    Deny(Option<Text>),
+    Thrown(Thrown),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ApproveAnswer {
+    Allow,
+    Deny(Text),
+    Defer,
+}

@@ -1,0 +1,111 @@
+//! What comes in by itself.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::kernel::approval::Decision;
+use crate::kernel::budget::Budget;
+use crate::kernel::event::{DeltaKind, Progress};
+use crate::kernel::hooks::HookFlags;
+use crate::kernel::id::{EffectId, Ticket, TurnId};
+use crate::kernel::limits::Limits;
+use crate::kernel::spec::ContractSpec;
+use crate::kernel::text::Text;
+
+/// The start of a root turn.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Start {
+    pub turn_id: TurnId,
+    /// Wall clock minus monotonic clock, in milliseconds.
+    pub wall_offset_ms: f64,
+    /// Earlier messages and the input, in the AI SDK's shape.
+    pub messages: Vec<Box<RawValue>>,
+    /// What the record shows as the input.
+    pub input: Box<RawValue>,
+    pub budget: Budget,
+    pub limits: Limits,
+    pub contract: Option<ContractSpec>,
+    pub authenticated: bool,
+    pub scopes: Vec<String>,
+    /// Somebody reads the tree's events as they happen; text comes as deltas.
+    pub stream: bool,
+    /// What the run's own middleware has hooks for.
+    pub hooks: HookFlags,
+    /// A signal was aborted before the start.
+    pub stopped: Option<StoppedBefore>,
+}
+
+/// A stop that came before the start, or before the turn went on; its reason may be `null`.
+#[derive(Deserialize)]
+pub struct StoppedBefore {
+    pub reason: Box<RawValue>,
+}
+
+/// What the host tells between start and end, besides answers. The tag stands first, so that bodies are read in place.
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "body", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Input {
+    /// A moment has come.
+    Tick,
+    /// A model call streams text.
+    Delta {
+        id: EffectId,
+        turn_id: TurnId,
+        kind: DeltaKind,
+        text: Text,
+    },
+    Stop {
+        turn_id: TurnId,
+        subtree: bool,
+        reason: Box<RawValue>,
+    },
+    /// The `ctx.emit` of the body `id`: the value is validated.
+    Emit {
+        id: EffectId,
+        part: usize,
+        value: Box<RawValue>,
+    },
+    /// The `ctx.progress` of the body `id`.
+    Progress {
+        id: EffectId,
+        progress: Progress,
+    },
+    /// The `ctx.callTool` of the body `id`; `broken` says why there are no arguments.
+    CallTool {
+        id: EffectId,
+        ticket: Ticket,
+        tool: Text,
+        args: Option<Box<RawValue>>,
+        broken: Option<Text>,
+        /// The arguments nest deeper than the host can write.
+        #[serde(default)]
+        too_deep: bool,
+        /// A tool object was given that is not among the agent's tools, whatever its name.
+        #[serde(default)]
+        unlisted: bool,
+        /// Its own signal had fired before it was made: nothing of it is to happen.
+        #[serde(default)]
+        abandoned: bool,
+    },
+    /// A `callTool` of the body `id` is no longer waited for.
+    Abandon {
+        id: EffectId,
+        ticket: Ticket,
+    },
+    /// A `next()` of the wrap `id`; with arguments where the layer rewrote them.
+    Next {
+        id: EffectId,
+        ticket: Ticket,
+        args: Option<Box<RawValue>>,
+    },
+    /// What humans decided, by the id of what is pending.
+    Resume {
+        turn_id: TurnId,
+        stream: bool,
+        decisions: BTreeMap<String, Decision>,
+        stopped: Option<StoppedBefore>,
+    },
+}
