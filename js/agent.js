@@ -15,6 +15,7 @@ import {
   checkStrings,
   checkType,
   freezeDefinition,
+  isWellFormed,
   optionInvalid,
 } from "./options.js";
 import { checkPart, submitToolId } from "./part.js";
@@ -54,6 +55,9 @@ const OPTIONS = [
   "middleware",
   "description",
 ];
+
+/** The lists that each definition has, whoever's copy of the package made it; `tools` may be a function. */
+const LISTS = ["emits", "reads", "grants", "middleware"];
 
 /** "run-" and an agent's id together are the id of the tool that asTool makes of it. */
 const ID_LENGTH_MAX = 64 - "run-".length;
@@ -148,7 +152,8 @@ export function knownTools(agent) {
  * @returns {AgentDefinition}
  */
 export function checkAgent(value, where) {
-  if (value?.kind === "agent" && typeof value.id === "string") return value;
+  if (value?.kind === "agent" && typeof value.id === "string" && LISTS.every((name) => Array.isArray(value[name])))
+    return value;
   throw optionInvalid(where, "an agent made with defineAgent", value);
 }
 
@@ -230,8 +235,9 @@ function checkReads(given, grants, where) {
  * @param {string} where
  */
 function checkInstructions(given, where) {
-  if (given === undefined || typeof given === "string" || typeof given === "function") return given;
-  throw optionInvalid(`${where}: instructions`, "a string or a function", given);
+  if (given === undefined || typeof given === "function" || (typeof given === "string" && isWellFormed(given)))
+    return given;
+  throw optionInvalid(`${where}: instructions`, "a string of whole characters or a function", given);
 }
 
 /**

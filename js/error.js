@@ -58,7 +58,13 @@ export class KeelError extends Error {
    * @returns {value is KeelError}
    */
   static isInstance(value) {
-    return typeof value === "object" && value !== null && BRAND in value && value[BRAND] === true;
+    if (typeof value !== "object" || value === null) return false;
+    try {
+      return /** @type {any} */ (value)[BRAND] === true;
+    } catch {
+      // A proxy that refuses to be looked at.
+      return false;
+    }
   }
 }
 

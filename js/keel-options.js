@@ -90,7 +90,7 @@ function checkSecurity(security, where) {
  */
 function checkLedger(ledger, where) {
   if (ledger === undefined) return undefined;
-  if (typeof ledger !== "object" || ledger === null)
+  if (typeof ledger !== "object" || ledger === null || Array.isArray(ledger) || typeof ledger.then === "function")
     throw optionInvalid(where, "an object with started, settled and unresolved", ledger);
   for (const method of ["started", "settled", "unresolved"])
     checkType(ledger[method], "function", `${where}.${method}`);

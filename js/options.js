@@ -6,7 +6,8 @@
 import { KeelError } from "./error.js";
 
 /**
- * Checks that an option object is one and has no unknown names.
+ * Checks that an option object is one and has no unknown names. A promise has no names at all: an `await` that was
+ * forgotten would pass for "nothing given", which of a gate means "everything is admitted".
  *
  * @param {any} given
  * @param {readonly string[]} known
@@ -14,7 +15,7 @@ import { KeelError } from "./error.js";
  * @returns {any} what was given
  */
 export function checkOptions(given, known, where) {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (typeof given !== "object" || given === null || Array.isArray(given) || typeof given.then === "function") {
     throw optionInvalid(where, "an options object", given);
   }
   for (const name of Object.keys(given)) {
@@ -95,10 +96,20 @@ export function checkArray(value, where) {
 export function checkStrings(value, where) {
   const strings = checkArray(value, where);
   for (const [index, string] of strings.entries()) {
-    if (typeof string !== "string" || string === "")
-      throw optionInvalid(`${where}[${index}]`, "a non-empty string", string);
+    if (typeof string !== "string" || string === "" || !isWellFormed(string))
+      throw optionInvalid(`${where}[${index}]`, "a non-empty string of whole characters", string);
   }
   return strings;
+}
+
+/**
+ * No half of a surrogate pair: UTF-8, and so the kernel, cannot hold one.
+ *
+ * @param {any} text a string; the method is younger than the language version that the types describe
+ * @returns {boolean}
+ */
+export function isWellFormed(text) {
+  return text.isWellFormed();
 }
 
 /**

@@ -73,7 +73,7 @@ export function submitSchema(part) {
  * @returns {value is PartDefinition}
  */
 export function isPart(value) {
-  return value?.kind === "part" && typeof value.name === "string" && typeof value.schema?.text === "string";
+  return value?.kind === "part" && typeof value.name === "string" && typeof value.schema?.checkText === "string";
 }
 
 /**

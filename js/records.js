@@ -2,7 +2,7 @@
  * What a keel keeps of its turns. The kernel's store answers at once; the promises leave room for stores that cannot.
  */
 
-import { checkChoice, checkCount, checkOptions, checkType } from "./options.js";
+import { checkChoice, checkCount, checkOptions, checkType, isWellFormed, optionInvalid } from "./options.js";
 import { redactEvent, redactRecord, redactTranscript } from "./redact.js";
 
 /** @import { Host } from "./host.js" */
@@ -22,7 +22,7 @@ export function recordsOf(host) {
   return Object.freeze({
     /** @param {string} turnId */
     async get(turnId) {
-      const view = host.query("record", { turnId: String(turnId) });
+      const view = host.query("record", { turnId: idText(turnId) });
       return view === null ? undefined : recordOf(view);
     },
 
@@ -34,25 +34,46 @@ export function recordsOf(host) {
 
     /** @param {string} turnId */
     async tree(turnId) {
-      const tree = host.query("tree", { turnId: String(turnId) });
+      const tree = host.query("tree", { turnId: idText(turnId) });
       return tree === null ? undefined : treeOf(tree);
     },
 
     /** @param {string} turnId */
     async transcript(turnId) {
-      const view = host.query("record", { turnId: String(turnId) });
+      const view = host.query("record", { turnId: idText(turnId) });
       return view === null ? undefined : redactTranscript(view.transcript, capture);
     },
 
     /**
      * @param {string} turnId
-     * @param {{ tree?: boolean }} [options]
+     * @param {any} [options]
      */
-    async events(turnId, { tree = false } = {}) {
-      const events = host.query("events", { turnId: String(turnId), tree });
+    async events(turnId, options = {}) {
+      checkOptions(options, ["tree"], "records.events");
+      const tree = checkType(options.tree, "boolean", "records.events: tree") ?? false;
+      const events = host.query("events", { turnId: idText(turnId), tree });
       return (events ?? []).map((/** @type {any} */ event) => redactEvent(event, capture));
     },
   });
+}
+
+/**
+ * What is no id of a turn names none.
+ *
+ * @param {unknown} turnId
+ */
+function idText(turnId) {
+  return typeof turnId === "string" && isWellFormed(turnId) ? turnId : "";
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} where
+ */
+function checkText(value, where) {
+  const text = checkType(value, "string", where);
+  if (text !== undefined && !isWellFormed(text)) throw optionInvalid(where, "a string of whole characters", text);
+  return text ?? null;
 }
 
 /** @param {any} filter */
@@ -63,10 +84,10 @@ function checkFilter(filter) {
     status:
       checkChoice(filter.status, ["running", "suspended", "completed", "failed", "stopped"], `${where}: status`) ??
       null,
-    agentId: checkType(filter.agentId, "string", `${where}: agentId`) ?? null,
-    rootTurnId: checkType(filter.rootTurnId, "string", `${where}: rootTurnId`) ?? null,
-    parentTurnId: checkType(filter.parentTurnId, "string", `${where}: parentTurnId`) ?? null,
-    cursor: checkType(filter.cursor, "string", `${where}: cursor`) ?? null,
+    agentId: checkText(filter.agentId, `${where}: agentId`),
+    rootTurnId: checkText(filter.rootTurnId, `${where}: rootTurnId`),
+    parentTurnId: checkText(filter.parentTurnId, `${where}: parentTurnId`),
+    cursor: checkText(filter.cursor, `${where}: cursor`),
     limit: checkCount(filter.limit, `${where}: limit`, 1) ?? PAGE,
   };
 }

@@ -33,6 +33,6 @@ export function defineSource(options) {
  * @returns {SourceDefinition}
  */
 export function checkSource(value, where) {
-  if (value?.kind === "source" && typeof value.load === "function") return value;
+  if (value?.kind === "source" && typeof value.id === "string" && typeof value.load === "function") return value;
   throw optionInvalid(where, "a source made with defineSource", value);
 }

@@ -47,5 +47,6 @@ export function toolError(message) {
  * @returns {value is { kind: "tool-result", value?: unknown, text?: string, isError: boolean, metadata?: unknown, control?: any }}
  */
 export function isToolResult(value) {
-  return typeof value === "object" && value?.kind === "tool-result";
+  if (typeof value !== "object" || value?.kind !== "tool-result") return false;
+  return typeof value.isError === "boolean" && (value.text === undefined || typeof value.text === "string");
 }

@@ -12,6 +12,7 @@ import {
   checkOptions,
   checkType,
   freezeDefinition,
+  isWellFormed,
   optionInvalid,
 } from "./options.js";
 import { compile, toInputSchema, toSchema, withoutProperties } from "./schema.js";
@@ -134,7 +135,8 @@ export function offeredInput(tool) {
  * @returns {value is ToolDefinition}
  */
 export function isTool(value) {
-  return value?.kind === "tool" && typeof value.id === "string" && typeof value.input?.text === "string";
+  if (value?.kind !== "tool" || typeof value.id !== "string" || !Array.isArray(value.injects)) return false;
+  return typeof value.input?.checkText === "string";
 }
 
 /**
@@ -209,7 +211,7 @@ function checkInjects(injects, where) {
   const checked = checkArray(injects, `${where}: injects`).map((given, index) => {
     const place = `${where}: injects[${index}]`;
     checkOptions(given, ["name", "from"], place);
-    if (typeof given.name !== "string" || given.name === "")
+    if (typeof given.name !== "string" || given.name === "" || !isWellFormed(given.name))
       throw optionInvalid(`${place}.name`, "a property name", given.name);
     if (names.has(given.name)) throw optionInvalid(`${place}.name`, "a name that is not injected already", given.name);
     if (given.from === undefined) throw optionInvalid(`${place}.from`, '"host" or "toolCallId"', given.from);

@@ -74,7 +74,12 @@ export function isClassified(policy) {
  * @returns {Map<string, any>}
  */
 export function checkPolicies(policies, where) {
-  if (typeof policies !== "object" || policies === null || Array.isArray(policies)) {
+  if (
+    typeof policies !== "object" ||
+    policies === null ||
+    Array.isArray(policies) ||
+    typeof policies.then === "function"
+  ) {
     throw optionInvalid(`${where}: policies`, "an object of policies by tool id", policies);
   }
   for (const [id, policy] of Object.entries(policies)) {
@@ -94,7 +99,7 @@ function checkRules(options) {
   checkOptions(options, ["strict", "deny", "requireApproval", "requireSandbox", "requireBackgroundSafe"], where);
   const strict = checkType(options.strict, "boolean", `${where}: strict`) ?? false;
   const deny = checkArray(options.deny, `${where}: deny`);
-  for (const [index, effect] of deny.entries()) checkChoice(effect, SIDE_EFFECTS, `${where}: deny[${index}]`);
+  for (const [index, effect] of deny.entries()) checkChoice(effect ?? null, SIDE_EFFECTS, `${where}: deny[${index}]`);
   return {
     classified: strict,
     deny: strict ? [...deny, "destructive", "payment"] : deny,

@@ -1,6 +1,7 @@
 /** A model that answers from a script, for tests of agents that need no provider and no network. */
 
 import { KeelError } from "../error.js";
+import { checkOptions } from "../options.js";
 import { playStep } from "./play-step.js";
 
 /**
@@ -11,6 +12,7 @@ import { playStep } from "./play-step.js";
  * @param {{ id?: string, perTurn?: boolean, chunks?: number, usage?: import("./script-step.js").StepUsage }} [options]
  */
 export function scriptedModel(script, options = {}) {
+  checkOptions(options, ["id", "perTurn", "chunks", "usage"], "scriptedModel");
   const id = options.id ?? "scripted";
   const chunks = options.chunks ?? 1;
   const usage = options.usage ?? USAGE;

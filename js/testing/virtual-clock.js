@@ -5,11 +5,15 @@
 import { setImmediate } from "node:timers";
 
 import { KeelError } from "../error.js";
+import { checkOptions, describe, optionInvalid } from "../options.js";
 
 /**
  * @param {{ wallNow?: number }} [options] the wall time at which it starts; default 2026-01-01T00:00:00Z
  */
-export function virtualClock({ wallNow: startedAt = Date.UTC(2026, 0, 1) } = {}) {
+export function virtualClock(options = {}) {
+  checkOptions(options, ["wallNow"], "virtualClock");
+  const startedAt = options.wallNow ?? Date.UTC(2026, 0, 1);
+  if (!Number.isFinite(startedAt)) throw optionInvalid("virtualClock: wallNow", "a number of milliseconds", startedAt);
   let nowMs = 0;
   let activity = 0;
   let tail = Promise.resolve();
@@ -46,7 +50,7 @@ export function virtualClock({ wallNow: startedAt = Date.UTC(2026, 0, 1) } = {})
       if (!(Number.isFinite(ms) && ms >= 0)) {
         throw new KeelError(
           "OPTION_INVALID",
-          `virtualClock: expected advance(ms) with a number of milliseconds, found ${String(ms)}`,
+          `virtualClock: expected advance(ms) with a number of milliseconds, found ${describe(ms)}`,
         );
       }
       const moved = tail.then(() => advanceTo(nowMs + ms));
