@@ -157,3 +157,18 @@ test("hostile: options of records.events and of keel-native/testing are checked 
   assert.throws(() => virtualClock().advance(Object.create(null)), code("OPTION_INVALID"));
   assert.throws(() => scriptedModel([], null), code("OPTION_INVALID"));
 });
+
+test("hostile D-25 the result of an external call is bound by the depth of any value", async () => {
+  const keel = createKeel();
+  const external = defineTool({ id: "ask", access: "public", input: any, external: true });
+  const { turnId, outcome } = await keel.run(agent([toolCall("ask"), text("done")], { tools: [external] }), "go");
+  const nested = (levels) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  const answer = (levels) => ({ approvals: { [outcome.pending[0].id]: { result: nested(levels) } } });
+  await assert.rejects(keel.resume(turnId, answer(129)), code("VALUE_TOO_DEEP"));
+  assert.equal((await keel.resume(turnId, answer(128))).outcome.status, "completed");
+});
+
+test("hostile: a signal that cannot be unwatched is refused, not found out when the turn ends", async () => {
+  const signal = { aborted: false, addEventListener() {} };
+  await assert.rejects(createKeel().run(agent([text("done")]), "go", { signal }), code("OPTION_INVALID"));
+});

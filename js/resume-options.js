@@ -54,11 +54,30 @@ function decisionOf(pending, approval, where) {
  * @param {string} where
  */
 function resultJson(result, where) {
+  let copy;
   try {
-    return JSON.parse(JSON.stringify(result) ?? "null");
+    copy = JSON.parse(JSON.stringify(result) ?? "null");
   } catch (cause) {
     throw new KeelError("OPTION_INVALID", `${where}.result: expected a JSON value, found ${describe(result)}`, {
       cause,
     });
   }
+  // As a tool's own value; what reads the transcript later may have less of a stack than what wrote this.
+  if (!isDeeperThan(copy, DEPTH_MAX)) return copy;
+  throw new KeelError(
+    "VALUE_TOO_DEEP",
+    `${where}.result: expected a value nested at most ${DEPTH_MAX} levels deep, found a deeper one`,
+  );
 }
+
+/**
+ * @param {unknown} json
+ * @param {number} levels
+ * @returns {boolean}
+ */
+function isDeeperThan(json, levels) {
+  if (typeof json !== "object" || json === null) return false;
+  return levels === 0 || Object.values(json).some((child) => isDeeperThan(child, levels - 1));
+}
+
+const DEPTH_MAX = 128;

@@ -101,7 +101,8 @@ function checkHistory(history, where) {
  */
 export function checkSignal(signal, where) {
   if (signal === undefined) return undefined;
-  if (typeof signal?.addEventListener === "function" && typeof signal.aborted === "boolean") return signal;
+  const listens = ["addEventListener", "removeEventListener"].every((name) => typeof signal?.[name] === "function");
+  if (listens && typeof signal.aborted === "boolean") return signal;
   throw optionInvalid(`${where}: signal`, "an AbortSignal", signal);
 }
 
