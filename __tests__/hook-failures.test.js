@@ -35,10 +35,13 @@ for (const [fault, afterTool] of Object.entries({
   "returns no result": () => 5,
   "returns no JSON": () => ({ value: 1n }),
 })) {
-  test(`an afterTool that ${fault} changes nothing: the call has happened`, async () => {
+  test(`an afterTool that ${fault} withholds the result: it may have been about to scrub it`, async () => {
     const { model, result } = await runWith({ afterTool });
     assert.equal(result.outcome.status, "completed");
-    assert.equal(model.requests[1].messages.at(-1).content[0].output.value, "leaf-out");
+    const { type, value } = model.requests[1].messages.at(-1).content[0].output;
+    assert.equal(type, "error-text");
+    assert.match(value, /^the result of call '[a-z]+' is withheld: /);
+    assert.doesNotMatch(value, /leaf-out/);
   });
 }
 

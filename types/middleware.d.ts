@@ -51,7 +51,7 @@ export interface MiddlewareHooks {
   afterModel?(context: HookContext, reply: StepReply): Awaitable<void>;
   /** Admits or refuses a call of the model, once its arguments have been checked. */
   beforeTool?(context: HookContext, call: HookCall): Awaitable<Verdict>;
-  /** After a call of the model has a result. A returned result takes its place, for the model too; a throw changes nothing. */
+  /** After a call of the model has a result. A returned result takes its place, for the model too; where it throws, the result is withheld. */
   afterTool?(context: HookContext, call: HookCall, result: ToolResult): Awaitable<ToolResultOptions | void>;
   /** Admits or refuses a nested call, as `beforeTool` does for the model's; `"defer"` refuses it, since nested calls never wait for a human. */
   checkNestedTool?(context: HookContext, call: HookCall): Awaitable<Verdict>;

@@ -214,20 +214,20 @@ export interface ToolResultOptions {
   readonly isError?: boolean;
   /** For the host; a model never sees it. It appears in `tool.completed`. */
   readonly metadata?: unknown;
-  /** What the tool asks of the loop that runs it; without effect in this version. */
+  /** What the tool asks of the turn that called it. */
   readonly control?: ToolControl;
 }
 
 /**
- * Requests of a tool to its loop. They are checked and have no effect in this version: a step's results always go back to the model, and the caller of
- * a nested call does not see them.
+ * Requests of a tool to the turn whose model called it. They take effect once the other calls of the step have settled, unless the result is an error;
+ * a contract that is not fulfilled still asks for its deliverable. Those of a nested call are ignored, as are those that a `wrapTool` layer leaves out.
  */
 export interface ToolControl {
-  /** The result is the turn's answer. */
+  /** The result's text is the turn's answer, without another step. */
   readonly returnDirect?: boolean;
-  /** The turn is to end. */
+  /** The turn ends without another step; its text stays what the model said last. */
   readonly terminate?: boolean;
-  /** What comes next. */
+  /** What comes next: `"end"` is the same as `terminate`, the others are what happens anyway. */
   readonly goto?: "model" | "tools" | "end";
 }
 

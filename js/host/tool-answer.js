@@ -15,11 +15,12 @@ import { isToolResult } from "../tool-result.js";
  */
 export function resultAnswer(tool, returned) {
   if (!isToolResult(returned)) return `{"result":{"isError":false,"value":${jsonText(tool, returned)}}}`;
-  const { isError, text, value, metadata } = returned;
+  const { isError, text, value, metadata, control } = returned;
   const fields = [`"isError":${isError}`];
   if (text !== undefined) fields.push(`"text":${JSON.stringify(text)}`);
   if (value !== undefined) fields.push(`"value":${jsonText(tool, value)}`);
   if (metadata !== undefined) fields.push(`"metadata":${jsonText(tool, metadata)}`);
+  if (control !== undefined) fields.push(`"control":${JSON.stringify(control)}`);
   return `{"result":{${fields.join(",")}}}`;
 }
 

@@ -63,6 +63,8 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
 
 async fn answer_next(call: &Rc<Call>, next: Next) -> Result<(), Failure> {
     let ran = run_base(call, Some(&next)).await?;
+    // What the body left behind is gone, and with it the reason to have lent the slot: the layers run on.
+    call.take_slot_back().await;
     let (result, error, thrown_by) = match &ran {
         Ran::Result(result) => (Some(ResultView::of(result)), None, None),
         Ran::Raised { thrown_by, .. } => (None, Some(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED)), *thrown_by),
@@ -80,10 +82,9 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
             let delegated = delegation::run(call, connection, next).await?;
             drop(loan);
             call.take_slot_back().await;
-            let result = |is_error, value| CallResult { is_error, text: None, value: Some(value), metadata: None };
             match delegated {
-                Delegated::Completed(value) => Ran::Result(result(false, value)),
-                Delegated::Failed(value) => Ran::Result(result(true, value)),
+                Delegated::Completed(value) => Ran::Result(CallResult::of(false, value)),
+                Delegated::Failed(value) => Ran::Result(CallResult::of(true, value)),
                 Delegated::Thrown(thrown) => ran(&call.tool().id, CallAnswer::Thrown(thrown), None),
             }
         }

@@ -79,18 +79,25 @@ pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
     }
 }
 
-/// Shows a result to `afterTool` or `observeNestedResult`; the first may put another in its place. What these hooks throw
-/// changes nothing: the call has happened.
-pub async fn observe(call: &Call, result: &CallResult) -> Option<CallResult> {
-    let turn = &call.turn;
-    let stage = if call.parent.is_some() { Stage::ObserveNestedResult } else { Stage::AfterTool };
-    match run(turn, stage, None, Some(call), Some(result)).await {
-        Ran::Ok(changed) => changed,
+/// Shows a result of the model's call to `afterTool`, which may put another in its place. A hook that fails may have been
+/// about to take something out of the result: it is withheld.
+pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
+    match run(&call.turn, Stage::AfterTool, None, Some(call), Some(&result)).await {
+        Ran::Ok(changed) => changed.unwrap_or(result),
+        Ran::NeedsApproval => result,
         Ran::Refused { message, .. } => {
-            tracing::warn!(%message, "a hook that observes results threw");
-            None
+            let text = format!("the result of {} is withheld: {message}", call.view().subject());
+            CallResult::error(text)
         }
-        Ran::NeedsApproval => None,
+    }
+}
+
+/// Shows a result of a nested call to `observeNestedResult`. What these hooks do changes nothing.
+pub async fn observe_nested(call: &Call, result: &CallResult) {
+    if let Ran::Refused { message, .. } =
+        run(&call.turn, Stage::ObserveNestedResult, None, Some(call), Some(result)).await
+    {
+        tracing::warn!(%message, "a hook that observes results failed");
     }
 }
 

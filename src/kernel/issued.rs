@@ -44,6 +44,11 @@ pub struct IssuedCall(Admitted);
 /// How the call is answered.
 pub enum Answered {
     Output(Output),
+    /// With a result that ends the turn; `text` becomes its answer.
+    Ending {
+        output: Output,
+        text: Option<String>,
+    },
     /// A human refused it, after all.
     Refused(Refusal),
 }
@@ -62,7 +67,7 @@ impl IssuedCall {
         let span = tracing::debug_span!("call", id = %call.id, tool = %call.tool().id);
         async move {
             match self.decide().await {
-                Ok(given) => Ok(Answered::Output(run(&self.0, given).await?)),
+                Ok(given) => run(&self.0, given).await,
                 Err(refusal) => Ok(Answered::Refused(refusal)),
             }
         }
@@ -77,21 +82,19 @@ impl IssuedCall {
         let external = pending.kind == Kind::External;
         match approval::decide(&call.turn, pending).await {
             Decision::Allow if !external => Ok(None),
-            Decision::Result(value) => {
-                Ok(Some(CallResult { is_error: false, text: None, value: Some(value), metadata: None }))
-            }
+            Decision::Result(value) => Ok(Some(CallResult::of(false, value))),
             Decision::Deny(reason) => Err(Refusal::Denied { subject: call.view().subject(), reason: reason.0 }),
             Decision::Allow => Err(Refusal::needs_approval(&call.view())),
         }
     }
 }
 
-async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, Failure> {
+async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Answered, Failure> {
     let call = &admitted.call;
     let started = StartedCall::new(call);
     if let Err(refusal) = ledger::started(call).await {
         started.fail(refusal.error_info());
-        return Ok(Output::ErrorText(refusal.to_string()));
+        return Ok(Answered::Output(Output::ErrorText(refusal.to_string())));
     }
     let ran = match given {
         Some(result) => {
@@ -107,23 +110,27 @@ async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Output, F
     match ran {
         Ran::Result(result) => {
             ledger::settled(call, Settlement::Completed).await;
-            let changed = hooks::observe(call, &result).await;
-            let result = changed.unwrap_or(result);
+            let control = result.control;
+            let result = hooks::after_tool(call, result).await;
             let output = result.output();
             started.complete(&result, &output);
-            Ok(capped(call, output))
+            let text = control.return_direct.then(|| result.text());
+            let output = capped(call, output);
+            let ends = control.ends() && !result.is_error;
+            Ok(if ends { Answered::Ending { output, text } } else { Answered::Output(output) })
         }
         Ran::Raised { message, .. } => {
             ledger::settled(call, Settlement::Failed).await;
             started.fail(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED));
             let shown = call.tool().expose_errors.unwrap_or(call.turn.port.options.expose_errors);
-            Ok(capped(call, Output::ErrorText(if shown { message } else { DISPATCH_FAILED.to_owned() })))
+            let text = if shown { message } else { DISPATCH_FAILED.to_owned() };
+            Ok(Answered::Output(capped(call, Output::ErrorText(text))))
         }
         Ran::NeedsApproval => {
             ledger::settled(call, Settlement::Failed).await;
             let refusal = Refusal::needs_approval(&call.view());
             started.fail(refusal.error_info());
-            Ok(Output::ErrorText(refusal.to_string()))
+            Ok(Answered::Output(Output::ErrorText(refusal.to_string())))
         }
     }
 }

@@ -119,6 +119,7 @@ impl Kernel {
                 let root = |turn: Rc<Turn>| self.turn(&turn.header.root_turn_id);
                 let target = self.turn(&turn_id).and_then(|turn| if subtree { Some(turn) } else { root(turn) });
                 if let Some(turn) = target {
+                    suspension::go_on_above(&turn);
                     turn.stop(reason);
                 }
             }

@@ -139,7 +139,7 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
     match Box::pin(execution::run(call)).await? {
         Ran::Result(result) => {
             ledger::settled(call, Settlement::Completed).await;
-            hooks::observe(call, &result).await;
+            hooks::observe_nested(call, &result).await;
             started.complete(&result, &result.output());
             Ok(Ended::Result(result))
         }

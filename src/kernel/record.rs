@@ -62,6 +62,11 @@ impl Progressed {
         }
     }
 
+    /// A tool's result is the answer, where it asks for that.
+    pub fn answer(&mut self, text: Option<String>) {
+        self.text = text.or(self.text.take());
+    }
+
     /// The text of the last step that produced any (NT-12).
     pub fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()

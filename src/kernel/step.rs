@@ -27,7 +27,7 @@ use crate::kernel::turn::Turn;
 pub enum StepEnd {
     /// Calls were answered: the model goes on.
     Continue,
-    /// The model asked for nothing more.
+    /// The model asked for nothing more, or a tool ended the turn.
     Ended,
     /// A deliverable was accepted.
     Delivered,

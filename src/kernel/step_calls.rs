@@ -44,9 +44,15 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
             }
         }
     }
+    let mut ends = false;
     for (index, answered) in perform(turn, admitted).await? {
         outputs[index] = Some(match answered {
             Answered::Output(output) => output,
+            Answered::Ending { output, text } => {
+                ends = true;
+                turn.progressed.borrow_mut().answer(text);
+                output
+            }
             Answered::Refused(refusal) => refuse(turn, &calls[index], refusal)?,
         });
     }
@@ -61,6 +67,8 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
         StepEnd::Delivered
     } else if let Some(failure) = calls_spent {
         StepEnd::CallsSpent(failure)
+    } else if ends {
+        StepEnd::Ended
     } else {
         StepEnd::Continue
     })

@@ -61,10 +61,15 @@ fn tree(port: &Port, root: &Rc<Turn>) -> Vec<Rc<Turn>> {
     port.turns.borrow().values().filter(|turn| turn.id().is_within(root.id())).cloned().collect()
 }
 
-fn go_on(turn: &Turn) {
+/// A turn that is about to end by itself brings those above it further, too.
+pub fn go_on_above(turn: &Turn) {
     if let Some(parent) = &turn.parent {
         go_on(parent);
     }
+}
+
+fn go_on(turn: &Turn) {
+    go_on_above(turn);
     if turn.resume() {
         turn.emit(EventBody::TurnResumed {});
     }

@@ -207,9 +207,14 @@ impl Turn {
         self.id().child(self.children.get())
     }
 
-    /// Milliseconds until the deadline; `None` without one.
+    /// Milliseconds until its deadline, or that of a turn above it; `None` without one.
     pub fn time_left_ms(&self) -> Option<f64> {
-        self.deadline.get().map(|deadline| deadline.ms_since(self.port.now()))
+        let own = self.deadline.get().map(|deadline| deadline.ms_since(self.port.now()));
+        let callers = self.parent.as_ref().and_then(|parent| parent.time_left_ms());
+        match (own, callers) {
+            (Some(own), Some(callers)) => Some(own.min(callers)),
+            (own, callers) => own.or(callers),
+        }
     }
 
     /// When it has to end; not while it is suspended.
@@ -320,11 +325,15 @@ impl Turn {
         if let Some(cut) = self.cut.borrow().as_ref() {
             return Some(cut.clone());
         }
-        if let Some(Cut::Stopped { reason }) = self.parent.as_ref().and_then(|parent| parent.interruption()) {
+        let callers = self.parent.as_ref().and_then(|parent| parent.interruption());
+        if let Some(Cut::Stopped { reason }) = callers {
             return Some(Cut::Stopped { reason });
         }
-        let late = self.deadline().is_some_and(|at| at <= self.port.now());
-        late.then_some(Cut::OutOfTime { ceiling: self.ceiling })
+        if self.deadline().is_some_and(|at| at <= self.port.now()) {
+            return Some(Cut::OutOfTime { ceiling: self.ceiling });
+        }
+        // A turn that stood still longer than its caller has more time left than that one.
+        matches!(callers, Some(Cut::OutOfTime { .. })).then_some(Cut::OutOfTime { ceiling: Ceiling::Caller })
     }
 
     /// Whose time limit ended the turn, where one did.

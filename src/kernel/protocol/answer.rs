@@ -89,12 +89,46 @@ pub struct CallResult {
     pub text: Option<Text>,
     pub value: Option<Box<RawValue>>,
     pub metadata: Option<Box<RawValue>>,
+    /// What the tool asks of the turn beside its answer; only a call of the model is listened to.
+    #[serde(default)]
+    pub control: Control,
+}
+
+/// A tool's wish for how its turn goes on.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Control {
+    /// The result's text is the turn's answer.
+    pub return_direct: bool,
+    pub terminate: bool,
+    pub goto: Option<Goto>,
+}
+
+/// Where a turn goes after its calls; it goes back to the model unless it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Goto {
+    Model,
+    Tools,
+    End,
+}
+
+impl Control {
+    /// The turn makes no further step.
+    pub fn ends(self) -> bool {
+        self.return_direct || self.terminate || self.goto == Some(Goto::End)
+    }
 }
 
 impl CallResult {
+    /// A result that is this value.
+    pub fn of(is_error: bool, value: Box<RawValue>) -> Self {
+        Self { is_error, text: None, value: Some(value), metadata: None, control: Control::default() }
+    }
+
     /// A tool that reports its own failure.
     pub fn error(text: String) -> Self {
-        Self { is_error: true, text: Some(Text(text)), value: None, metadata: None }
+        Self { is_error: true, text: Some(Text(text)), value: None, metadata: None, control: Control::default() }
     }
 
     /// Deeper than anybody behind us can read (D-25).
