@@ -98,6 +98,15 @@ impl Drop for Busy<'_> {
     }
 }
 
+/// See [`Turn::idle`].
+pub struct Idle<'a>(&'a Cell<u32>);
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
 /// What all turns of one tree share.
 pub struct Tree {
     pub wall_offset_ms: f64,
@@ -257,6 +266,12 @@ impl Turn {
     pub async fn pause(&self, wait_ms: f64) {
         let _busy = self.busy();
         Sleep::until(&self.port, self.port.now().after_ms(wait_ms)).await;
+    }
+
+    /// Takes back one count of those commands, until dropped: what it asked for waits for something below the turn.
+    pub fn idle(&self) -> Idle<'_> {
+        self.busy.set(self.busy.get() - 1);
+        Idle(&self.busy)
     }
 
     /// Counts as something that brings the turn further, until dropped.
