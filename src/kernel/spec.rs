@@ -25,6 +25,9 @@ impl Program {
     /// Only when the host breaks the protocol: the text is not a list of agents.
     pub fn parse(text: &str, schemas: Vec<Schema>) -> Result<Self, serde_json::Error> {
         let mut agents: Vec<AgentSpec> = serde_json::from_str(text)?;
+        if agents.is_empty() {
+            return Err(serde::de::Error::custom("expected at least one agent"));
+        }
         for agent in &mut agents {
             agent.tool_by_id = agent.tools.iter().enumerate().map(|(index, tool)| (tool.id.clone(), index)).collect();
         }

@@ -18,13 +18,13 @@ pub struct Schema(schema::Schema);
 #[napi]
 impl Schema {
     /// Throws when the text is no schema; the message names the place.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(text: String) -> napi::Result<Self> {
         schema::Schema::compile(&text).map(Self).map_err(reason)
     }
 
     /// `null` when the JSON text is valid, else a JSON array of `{ path, message }`.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn validate(&self, text: String) -> Option<String> {
         let invalid = self.0.validate_text(&text).err()?;
         Some(serde_json::to_string(&crate::kernel::contract::issues_of(invalid)).expect("issues always serialise"))
@@ -38,7 +38,7 @@ pub struct Program(Rc<spec::Program>);
 #[napi]
 impl Program {
     /// `text`: the agents, which name schemas by their position in `schemas`.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(text: String, schemas: Vec<ClassInstance<Schema>>) -> napi::Result<Self> {
         let schemas = schemas.iter().map(|schema| schema.0.clone()).collect();
         spec::Program::parse(&text, schemas).map(|program| Self(Rc::new(program))).map_err(reason)
@@ -52,32 +52,32 @@ pub struct Kernel(Engine);
 
 #[napi]
 impl Kernel {
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> napi::Result<Self> {
         log::init();
         Engine::new(&options).map(Self).map_err(reason)
     }
 
     /// Opens a root turn of the program's first agent.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn start(&mut self, program: &Program, text: String, now_ms: f64) -> napi::Result<Option<String>> {
         self.0.start(&program.0, &text, now_ms).map_err(reason)
     }
 
     /// Answers the command `id`.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn answer(&mut self, id: u32, text: String, now_ms: f64) -> Option<String> {
         self.0.answer(id, text, now_ms)
     }
 
     /// Anything else that happened.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn input(&mut self, text: String, now_ms: f64) -> napi::Result<Option<String>> {
         self.0.input(&text, now_ms).map_err(reason)
     }
 
     /// Looks something up, as JSON text.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn query(&self, text: String, now_ms: f64) -> napi::Result<String> {
         self.0.query(&text, now_ms).map_err(reason)
     }
