@@ -8,9 +8,10 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::kernel::admission::CallRequest;
 use crate::kernel::call_view::CallView;
+use crate::kernel::hooks;
 use crate::kernel::protocol::{Answer, Command};
 use crate::kernel::refusal::Refusal;
-use crate::kernel::schema::Object;
+use crate::kernel::schema::{self, Object};
 use crate::kernel::spec::{InjectFrom, ToolSpec};
 use crate::kernel::turn::Turn;
 
@@ -53,14 +54,10 @@ pub async fn filled(
             agent_id: &turn.header.agent_id,
             level: request.parent.map_or(0, |parent| parent.level + 1),
         };
-        match turn
-            .port
-            .ask(turn, |id| Command::Inject { id, turn_id: turn.id(), ticket: request.ticket, call })
-            .read()
-            .await
-        {
-            Answer::Ok(values) => values,
-            Answer::Thrown(_) => return Err(failed()),
+        let effect = turn.port.ask(turn, |id| Command::Inject { id, turn_id: turn.id(), ticket: request.ticket, call });
+        match hooks::in_time(turn, effect).await {
+            Ok(Answer::Ok(values)) => values,
+            Ok(Answer::Thrown(_)) | Err(_) => return Err(failed()),
         }
     } else {
         BTreeMap::new()
@@ -73,6 +70,7 @@ pub async fn filled(
             InjectFrom::ToolCallId => Some(&call_id),
             InjectFrom::Host => values.get(&inject.name),
         };
+        let value = value.filter(|value| !schema::is_too_deep(value.get()));
         filled.push((inject.name.clone(), value.ok_or_else(failed)?));
     }
     Ok(object(filled.into_iter()))

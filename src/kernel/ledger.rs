@@ -3,14 +3,17 @@
 
 use std::rc::Rc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::call::Call;
+use crate::kernel::hooks;
 use crate::kernel::id::{CallId, TurnId};
 use crate::kernel::idempotency;
-use crate::kernel::protocol::{Answer, Command};
+use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::text::Text;
+use crate::kernel::turn::Turn;
 
 /// What a failing `started` write does to its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -61,7 +64,7 @@ pub async fn check_unresolved(call: &Rc<Call>) -> Result<(), Refusal> {
         return Ok(());
     }
     let entry = LedgerEntry::Unresolved { turn_id: turn.id() };
-    match turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await {
+    match ask(turn, &entry).await {
         Answer::Ok(unresolved) => {
             let unresolved: Vec<Text> = unresolved;
             if unresolved.iter().any(|call_id| call_id.0 == call.id.as_str()) {
@@ -88,9 +91,7 @@ pub async fn started(call: &Rc<Call>) -> Result<(), Refusal> {
         idempotency_key: idempotency::key(call),
         args_hash: idempotency::arguments_hash(&call.tool().id, call.arguments.get()),
     };
-    let answer: Answer<()> =
-        turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await;
-    match answer {
+    match ask(turn, &entry).await {
         Answer::Ok(()) => Ok(()),
         Answer::Thrown(thrown) if on_start_failure == OnStartFailure::Abort => {
             Err(Refusal::Ledger { message: thrown.message.0 })
@@ -109,11 +110,17 @@ pub async fn settled(call: &Rc<Call>, status: Settlement) {
     }
     let turn = &call.turn;
     let entry = LedgerEntry::Settled { turn_id: turn.id(), call_id: &call.id, status };
-    let answer: Answer<()> =
-        turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry: &entry }).read().await;
-    if let Answer::Thrown(thrown) = answer {
+    if let Answer::<()>::Thrown(thrown) = ask(turn, &entry).await {
         tracing::warn!(message = %thrown.message.0, "the ledger did not settle a row");
     }
+}
+
+/// A ledger that hangs has failed, like any hook (D-16).
+async fn ask<T: DeserializeOwned>(turn: &Rc<Turn>, entry: &LedgerEntry<'_>) -> Answer<T> {
+    let effect = turn.port.ask(turn, |id| Command::Ledger { id, turn_id: turn.id(), entry });
+    hooks::in_time(turn, effect)
+        .await
+        .unwrap_or_else(|cut| Answer::Thrown(Thrown { code: None, message: Text(cut.to_string()) }))
 }
 
 /// A delegation has no row of its own: its child's calls have theirs (D-22).
