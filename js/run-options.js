@@ -3,6 +3,7 @@
  */
 
 import { checkAgent, resolveTools } from "./agent.js";
+import { native } from "./binding.js";
 import { checkBudget, checkLimits } from "./budget.js";
 import { contractFor } from "./contract.js";
 import { KeelError } from "./error.js";
@@ -26,7 +27,7 @@ export function checkRun(agent, input, options, keelOptions) {
   const budget = checkBudget(options.budget, where);
   const limits = checkLimits(options.limits, where);
   return {
-    messages: [...checkHistory(options.history, where), { role: "user", content: checkInput(input, where) }],
+    messages: checkMessages(input, options.history, where),
     input,
     budget: budget ?? {},
     limits: limits ?? {},
@@ -39,6 +40,41 @@ export function checkRun(agent, input, options, keelOptions) {
       keelOptions.price === undefined && [budget?.costUsd, limits?.tree?.costUsd].some((cost) => cost !== undefined),
   };
 }
+
+/**
+ * What the transcript begins with.
+ *
+ * @param {any} input
+ * @param {any} history
+ * @param {string} where
+ */
+function checkMessages(input, history, where) {
+  const messages = [...checkHistory(history, where), { role: "user", content: checkInput(input, where) }];
+  // A plain text cannot be nested; anything else is looked at before the kernel, and every model, has to read it.
+  const given = typeof input === "string" ? messages.slice(0, -1) : messages;
+  if (given.length > 0 && isTooDeep(given)) {
+    throw new KeelError(
+      "VALUE_TOO_DEEP",
+      `${where}: expected input and history nested at most 128 levels deep, found more`,
+    );
+  }
+  return messages;
+}
+
+/** @param {unknown} value */
+function isTooDeep(value) {
+  try {
+    const text = JSON.stringify(value);
+    anything ??= new native.Schema("true");
+    return anything.validate(text) !== null;
+  } catch (error) {
+    // Deeper than the engine can write; any other fault is told where the text is made for the kernel.
+    return error instanceof RangeError;
+  }
+}
+
+/** @type {any} a schema that every JSON value fits, unless it is too deep */
+let anything;
 
 /**
  * Where nested calls are on, everything that guards the model's calls has to guard them too (D-16).

@@ -3,6 +3,7 @@
  */
 
 import { describe, optionInvalid } from "../options.js";
+import { checkSignal } from "../run-options.js";
 import { watchSignal } from "./stop-signal.js";
 
 /** @import { KeelError } from "../error.js" */
@@ -15,16 +16,27 @@ import { watchSignal } from "./stop-signal.js";
  * @param {{ signal?: AbortSignal }} [options]
  * @returns {Promise<any>} never left unhandled: a tool may drop it
  */
-export function callTool(call, toolOrId, args, options = {}) {
+export function callTool(call, toolOrId, args, options) {
+  try {
+    return send(call, toolOrId, args, options ?? {});
+  } catch (error) {
+    return rejected(error);
+  }
+}
+
+/**
+ * @param {HostCall} call
+ * @param {any} toolOrId
+ * @param {unknown} args
+ * @param {{ signal?: AbortSignal }} options
+ */
+function send(call, toolOrId, args, options) {
   const { host } = call;
   if (call.over) return rejected(call.over);
   const where = `tool '${call.tool.id}': ctx.callTool`;
   const name = typeof toolOrId === "string" ? toolOrId : toolOrId?.id;
   if (typeof name !== "string") return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
-  const signal = options?.signal;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    return rejected(optionInvalid(`${where}: signal`, "an AbortSignal", signal));
-  }
+  const signal = checkSignal(options.signal, where);
   const { number, promise } = host.tickets.issue(() => /** @type {KeelError} */ (call.over));
   const abandoned = signal?.aborted === true;
   if (abandoned) host.tickets.blame(number, signal.reason);
@@ -85,9 +97,9 @@ function abandonOn(call, signal, ticket, promise) {
   promise.then(forget, forget);
 }
 
-/** @param {KeelError} over */
-function rejected(over) {
-  const promise = Promise.reject(over);
+/** @param {unknown} error */
+function rejected(error) {
+  const promise = Promise.reject(error);
   promise.catch(() => {});
   return promise;
 }

@@ -4,6 +4,7 @@
  */
 
 import { freezeDeep } from "../freeze-deep.js";
+import { KeelError } from "../error.js";
 import { describe } from "../options.js";
 import { ask, askPlainly, turnOf } from "./answering.js";
 import { thrown, wireResult } from "./tool-answer.js";
@@ -62,7 +63,11 @@ export const hookCommands = {
   },
 
   inject(host, command) {
-    ask(host, command, async () => (await host.options.injected?.(command.call)) ?? {});
+    ask(host, command, async () => {
+      const values = await host.options.injected?.(command.call);
+      if (typeof values === "object" && values !== null) return values;
+      throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
+    });
   },
 
   ledger(host, command) {
@@ -74,7 +79,7 @@ export const hookCommands = {
         return null;
       }
       const rows = (await ledger.unresolved?.(entry.turnId)) ?? [];
-      return rows.map((/** @type {any} */ row) => (typeof row === "string" ? row : row.callId));
+      return Array.from(rows, (/** @type {any} */ row) => String(typeof row === "object" ? row?.callId : row));
     });
   },
 };
@@ -167,8 +172,11 @@ export function tellError(turn, effect, error) {
  * @param {any} verdict
  */
 function authorization(verdict) {
-  if (typeof verdict?.deny === "string") return { deny: verdict.deny };
-  return verdict === true || verdict?.allow === true || verdict?.prompted === true ? "allow" : { deny: null };
+  // What stands on a prototype is no answer: a polluted one must not open the gate.
+  const own = typeof verdict === "object" && verdict !== null ? { ...verdict } : { allow: verdict };
+  if (typeof own.deny === "string") return { deny: own.deny };
+  const says = (/** @type {string} */ name) => Object.hasOwn(own, name) && own[name] === true;
+  return says("allow") || says("prompted") ? "allow" : { deny: null };
 }
 
 /** @param {any} verdict */

@@ -39,6 +39,12 @@ export function wireResult(toolId, result) {
     );
   }
   const { isError = false, text, value, metadata } = result;
+  if (text !== undefined && text !== null && typeof text !== "string") {
+    throw new KeelError(
+      "OPTION_INVALID",
+      `middleware around tool '${toolId}': expected a text, found ${describe(text)}`,
+    );
+  }
   return { isError, text: text ?? null, value: value ?? null, metadata: metadata ?? null };
 }
 

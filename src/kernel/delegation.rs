@@ -15,8 +15,9 @@ use crate::kernel::id::{Ticket, TurnId};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
+use crate::kernel::schema;
 use crate::kernel::spec::{DelegationSpec, OnError};
-use crate::kernel::text;
+use crate::kernel::text::{self, Text};
 use crate::kernel::time::Moment;
 use crate::kernel::transcript::message;
 use crate::kernel::turn::{Opening, Origin, Turn};
@@ -112,7 +113,7 @@ pub fn forward(child: &Turn, body: &EventBody) {
     }
     if let EventBody::StepStarted { step, .. } = body {
         let total = child.budget.steps_max();
-        let message = Some(format!("{} step {step}", child.header.agent_id));
+        let message = Some(Text(format!("{} step {step}", child.header.agent_id)));
         caller.emit(progress(Progress { message, done: Some((*step).into()), total: Some(total.into()) }));
     }
     if let EventBody::ToolProgress { progress: reported, forwarded_from: None, .. } = body {
@@ -142,6 +143,10 @@ async fn brief(
             args: arguments,
         };
         return match turn.port.ask(turn, command).read().await {
+            Answer::<Box<RawValue>>::Ok(content) if schema::is_too_deep(content.get()) => Err(Thrown {
+                code: Some("VALUE_TOO_DEEP".to_owned()),
+                message: Text("the brief is nested too deep".to_owned()),
+            }),
             Answer::Ok(content) => Ok(content),
             Answer::Thrown(thrown) => Err(thrown),
         };

@@ -11,6 +11,7 @@ use crate::kernel::approval::Pending;
 use crate::kernel::id::{CallId, TurnId};
 use crate::kernel::outcome::Cause;
 use crate::kernel::schema::Issues;
+use crate::kernel::text::Text;
 use crate::kernel::usage::Usage;
 
 /// One event, without the names of its turn: the turn's [`Header`] has them.
@@ -175,7 +176,7 @@ impl ErrorInfo {
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub message: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

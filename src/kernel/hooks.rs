@@ -83,6 +83,9 @@ pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
 /// about to take something out of the result: it is withheld.
 pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
     match run(&call.turn, Stage::AfterTool, None, Some(call), Some(&result)).await {
+        Ran::Ok(Some(changed)) if changed.is_too_deep() => {
+            CallResult::error(format!("the result of {} is withheld: it is nested too deep", call.view().subject()))
+        }
         Ran::Ok(changed) => changed.unwrap_or(result),
         Ran::NeedsApproval => result,
         Ran::Refused { message, .. } => {

@@ -1,10 +1,11 @@
 //! Text from user code. JavaScript strings may hold lone surrogates, which no Rust string can: where the kernel itself
 //! reads a text (it never rewrites a payload) each of them becomes U+FFFD (D-25).
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Text(pub String);
 
 impl<'de> Deserialize<'de> for Text {
