@@ -97,9 +97,9 @@ function abandonOn(call, signal, ticket, promise) {
   promise.then(forget, forget);
 }
 
-/** @param {unknown} error */
-function rejected(error) {
-  const promise = Promise.reject(error);
+/** @param {unknown} reason */
+function rejected(reason) {
+  const promise = Promise.reject(reason);
   promise.catch(() => {});
   return promise;
 }
