@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import { definePart, submitSchema } from "../js/part.js";
 import { compile, toInputSchema, toSchema } from "../js/schema.js";
+import { defineTool } from "../js/tool.js";
 
 /** @param {any} schema @param {unknown} value */
 const coreAccepts = (schema, value) =>
@@ -93,14 +94,7 @@ describe("plain JSON Schemas", () => {
   test("NT-09 a tool's input is an object at the top; the type may be left out where there are properties", () => {
     assert.equal(toInputSchema({ properties: { a: {} } }, "test").json.type, "object");
     assert.ok(!coreAccepts({ properties: { b: {} } }, "text"));
-    for (const bad of [
-      {},
-      { type: "string" },
-      { type: ["object", "null"] },
-      z.string(),
-      z.array(z.string()),
-      z.any(),
-    ]) {
+    for (const bad of [{ type: "string" }, { type: ["object", "null"] }, z.string(), z.array(z.string()), z.any()]) {
       assert.throws(() => toInputSchema(bad, "test"), { code: "SCHEMA_INVALID", message: /type "object" at the top/ });
     }
   });
@@ -151,4 +145,13 @@ describe("submit schemas", () => {
     assert.equal(compile(schema).validate('{"value":["a",["b",[]]]}'), null);
     assert.notEqual(compile(schema).validate('{"value":["a",[1]]}'), null);
   });
+});
+
+test("NT-09 an empty schema as a tool's input is any object", () => {
+  const { input } = defineTool({ id: "any", access: "public", input: {}, execute: () => null });
+  assert.deepEqual(input.json, { type: "object" });
+});
+
+test("NT-08 a missing access rule is told before anything else", () => {
+  assert.throws(() => defineTool({ id: "open" }), { code: "ACCESS_MISSING" });
 });

@@ -53,10 +53,18 @@ export function toSchema(given, where) {
  * @returns {Schema}
  */
 export function toInputSchema(given, where) {
-  const schema = toSchema(given, where);
+  const schema = toSchema(isEmpty(given) ? ANY_OBJECT : given, where);
   if (schema.json.type === "object") return schema;
   const found = schema.json.type === undefined ? "no type" : `type ${JSON.stringify(schema.json.type)}`;
   throw new KeelError("SCHEMA_INVALID", `${where}: expected type "object" at the top of the schema, found ${found}`);
+}
+
+/** What `{}` means as the input of a tool: any object. */
+const ANY_OBJECT = Object.freeze({ type: "object" });
+
+/** @param {any} given */
+function isEmpty(given) {
+  return isObject(given) && Object.getPrototypeOf(given) === Object.prototype && Object.keys(given).length === 0;
 }
 
 /**

@@ -82,6 +82,7 @@ export function defineTool(options) {
   checkOptions(options, OPTIONS, nameOf(options));
   const id = checkId(options.id, "defineTool: id");
   const where = `tool "${id}"`;
+  const access = checkAccess(options.access, where);
   const input = checkInput(options, where);
   const output = options.output === undefined ? undefined : toSchema(options.output, `${where}: output`);
   if (output) compile(output, `${where}: output`);
@@ -93,7 +94,7 @@ export function defineTool(options) {
     description: checkType(options.description, "string", `${where}: description`),
     input,
     output,
-    access: checkAccess(options.access, where),
+    access,
     execute: checkExecute(options.execute, external, where),
     external,
     approval: checkChoice(options.approval, ["none", "required"], `${where}: approval`) ?? "none",
