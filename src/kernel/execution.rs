@@ -51,12 +51,12 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let id = effect.id;
     let onion = Onion::new(call, id);
     let mut bases = FuturesUnordered::new();
-    let mut effect = effect.fuse();
+    let mut effect = effect;
     // While a base runs, the layers wait for it: whether the turn can go on is a matter of what the base waits for.
     let mut idle = None;
     loop {
         select_biased! {
-            text = effect => return Ok(ran(&call.tool().id, port::parse(&text), Some(id))),
+            text = (&mut effect).fuse() => return Ok(ran(&call.tool().id, port::parse(&text), Some(id))),
             next = onion.requests.take().fuse() => {
                 bases.push(answer_next(call, next));
                 idle = idle.or_else(|| Some(turn.idle()));

@@ -18,6 +18,7 @@ use crate::kernel::mailbox::Mailbox;
 use crate::kernel::protocol::{Command, KeelOptions};
 use crate::kernel::record::ClosedTurn;
 use crate::kernel::stop::Cut;
+use crate::kernel::suspension;
 use crate::kernel::time::{Moment, Timers};
 use crate::kernel::turn::Turn;
 
@@ -71,6 +72,8 @@ impl Port {
         self.next_effect.set(id.0.wrapping_add(1));
         let (sender, receiver) = oneshot::channel();
         self.pending.borrow_mut().insert(id, sender);
+        // What brings a turn further than a human did: the end of what its call waited for.
+        suspension::go_on(turn);
         self.say(&command(id));
         turn.busy.set(turn.busy.get() + 1);
         Effect { id, turn: Rc::clone(turn), receiver }

@@ -68,7 +68,8 @@ pub fn go_on_above(turn: &Turn) {
     }
 }
 
-fn go_on(turn: &Turn) {
+/// Lets a turn and those above it go on, where they stand still.
+pub fn go_on(turn: &Turn) {
     go_on_above(turn);
     if turn.resume() {
         turn.emit(EventBody::TurnResumed {});
