@@ -4,18 +4,36 @@ use serde_json::{Value, json};
 
 use super::definitions::{Drawn, DrawnTool};
 use super::host::Asked;
+use super::ledger::Rows;
 use super::random::Random;
 use crate::tests::script::call_as;
 
 /// `None`: it never settles.
-pub fn draw(random: &mut Random, asked: &Asked, agent: &Drawn) -> Option<Value> {
+pub fn draw(random: &mut Random, asked: &Asked, agent: &Drawn, rows: &Rows) -> Option<Value> {
     if random.chance(3) {
         return None;
     }
     let thrown = json!({"thrown": {"code": null, "message": "it broke"}});
     Some(match asked.kind.as_str() {
         "model" => model(random, asked, agent),
-        "call" => call(random),
+        "call" | "wrap" => call(random),
+        "hooks" => hooks(random, &asked.stage),
+        "authorize" => match random.below(12) {
+            0 => json!({"deny": null}),
+            1 => json!({"deny": "no"}),
+            2 => thrown,
+            _ => json!("allow"),
+        },
+        "approve" => match random.below(4) {
+            0 => json!("allow"),
+            1 => json!({"deny": "no"}),
+            _ => json!("defer"),
+        },
+        "inject" if random.chance(80) => json!({"ok": {"key": 1}}),
+        "inject" => json!({"ok": {}}),
+        "ledger" if random.chance(10) => thrown,
+        "ledger" if asked.entry["type"] == "unresolved" => json!({"ok": rows.unresolved(random, &asked.turn_id)}),
+        "ledger" => json!({"ok": null}),
         "prepare" if random.chance(75) => json!({"ok": {"exclusive": random.pick(&[Some(true), Some(false), None])}}),
         "preparePart" if random.chance(75) => json!({"ok": {"value": null}}),
         "prepare" | "preparePart" => json!({"invalid": [{"path": "/n", "message": "must be even"}]}),
@@ -26,11 +44,28 @@ pub fn draw(random: &mut Random, asked: &Asked, agent: &Drawn) -> Option<Value> 
 }
 
 fn call(random: &mut Random) -> Value {
-    match random.below(10) {
+    match random.below(12) {
         0 => json!({"thrown": {"code": null, "message": "it broke"}}),
         1 => json!({"thrown": {"code": "TOOL_ERROR", "message": "no"}}),
-        2 => json!({"result": {"isError": true, "text": "no", "value": null, "metadata": null}}),
+        2 => json!({"thrown": {"code": "APPROVAL_REQUIRED", "message": "a human has to look"}}),
+        3 => json!({"result": {"isError": true, "text": "no", "value": null, "metadata": null}}),
         _ => json!({"result": {"isError": false, "text": null, "value": {"n": 1}, "metadata": null}}),
+    }
+}
+
+fn hooks(random: &mut Random, stage: &str) -> Value {
+    let refused = |code: Option<&str>| json!({"refused": {"code": code, "message": "no"}});
+    let around_model = matches!(stage, "beforeModel" | "afterModel");
+    match random.below(if around_model { 90 } else { 30 }) {
+        0 => refused(None),
+        1 => refused(Some("TOOL_FAILED")),
+        2 => refused(Some("APPROVAL_REQUIRED")),
+        3 => refused(Some("REPEATED_CALL")),
+        4..8 if matches!(stage, "beforeTool" | "checkNestedTool") => json!("needsApproval"),
+        4..8 if stage == "afterTool" => {
+            json!({"ok": {"isError": false, "text": "changed", "value": null, "metadata": null}})
+        }
+        _ => json!({"ok": null}),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::keel;
 use super::random::Random;
 use crate::tests::script::{Agent, Tool, agent, as_tool, tool};
 
@@ -10,11 +11,20 @@ pub struct Drawn {
     pub tools: Vec<DrawnTool>,
     /// The ceiling that it puts over its subtree.
     pub tree: Value,
+    /// It allows that many bodies at once in a tree of which it is the root.
+    pub concurrency_max: Value,
+    /// Its own middleware is not safe to run concurrently.
+    pub serial: bool,
 }
 
+#[derive(Clone)]
 pub struct DrawnTool {
     pub id: String,
     pub delegates: bool,
+    /// A nested call to it runs alone, unless its `concurrency` function says otherwise.
+    pub exclusive: bool,
+    pub injects: bool,
+    pub replay_safe: bool,
 }
 
 /// Two to five agents; the first is the root.
@@ -26,40 +36,71 @@ pub fn draw(random: &mut Random) -> (Vec<Agent>, Vec<Drawn>) {
 fn draw_agent(random: &mut Random, index: u32, count: u32) -> (Agent, Drawn) {
     let limits = limits(random);
     let note = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
-    let mut drawn = Drawn { tools: Vec::new(), tree: limits["tree"].clone() };
+    let hooks = if random.chance(10) { keel::hooks(random) } else { json!({}) };
+    let mut drawn = Drawn {
+        tools: Vec::new(),
+        tree: limits["tree"].clone(),
+        concurrency_max: limits["maxToolConcurrency"].clone(),
+        serial: hooks["serial"] == true,
+    };
     let mut built = agent(&format!("agent{index}"))
         .budget(budget(random))
         .limits(limits)
         .emits("note", note)
-        .set("prepares", json!(random.chance(8)));
+        .set("prepares", json!(random.chance(8)))
+        .set("hooks", hooks);
     for number in 0..random.within(0, 2) {
-        let id = format!("tool{number}");
-        built = built.tool(draw_tool(random, &id));
-        drawn.tools.push(DrawnTool { id, delegates: false });
+        let (tool, known) = draw_tool(random, &format!("tool{number}"));
+        built = built.tool(tool);
+        drawn.tools.push(known);
+    }
+    if random.chance(12) {
+        let (tool, known) = draw_tool(random, "asks");
+        let human = *random.pick(&["external", "approvalRequired", "approvalRequired"]);
+        built = built.tool(tool.set(human, json!(true)));
+        drawn.tools.push(known);
     }
     for child in 0..count {
         if random.chance(if child > index { 90 } else { 25 }) {
             let connection = draw_connection(random, &format!("agent{child}"));
             built = built.tool(connection);
             let id = format!("run-agent{child}");
-            drawn.tools.push(DrawnTool { id, delegates: true });
+            let known = DrawnTool { id, delegates: true, exclusive: false, injects: false, replay_safe: false };
+            drawn.tools.push(known);
         }
     }
     (built, drawn)
 }
 
-fn draw_tool(random: &mut Random, id: &str) -> Tool {
+fn draw_tool(random: &mut Random, id: &str) -> (Tool, DrawnTool) {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let timeout = if random.chance(20) { json!(random.within(5, 60)) } else { Value::Null };
     let max_uses = if random.chance(10) { json!(random.within(1, 3)) } else { Value::Null };
     let access = *random.pick(&["public", "public", "public", "predicate", "authenticated"]);
-    tool(id)
+    let concurrency = *random.pick(&["unset", "unset", "shared", "shared", "exclusive", "dynamic"]);
+    let injects = match random.below(20) {
+        0 => json!([{"name": "key", "from": "host"}]),
+        1 => json!([{"name": "key", "from": "toolCallId"}]),
+        _ => json!([]),
+    };
+    let known = DrawnTool {
+        id: id.to_owned(),
+        delegates: false,
+        exclusive: concurrency != "shared",
+        injects: injects != json!([]),
+        replay_safe: random.chance(40),
+    };
+    let tool = tool(id)
         .schema(schema)
         .access(access)
-        .set("concurrency", json!(random.pick(&["unset", "unset", "shared", "exclusive", "dynamic"])))
+        .set("concurrency", json!(concurrency))
         .set("prepares", json!(random.chance(30)))
         .set("timeoutMs", timeout)
         .set("maxUses", max_uses)
+        .set("exposure", json!(random.pick(&["direct", "direct", "direct", "direct", "deferred", "hidden"])))
+        .set("replaySafe", json!(known.replay_safe))
+        .set("injects", injects);
+    (tool, known)
 }
 
 fn draw_connection(random: &mut Random, agent_id: &str) -> Tool {
@@ -120,6 +161,15 @@ pub fn limits(random: &mut Random) -> Value {
     }
     if random.chance(20) {
         limits["streamIdleTimeoutMs"] = json!(random.within(10, 100));
+    }
+    if random.chance(15) {
+        limits["maxNestedDepth"] = json!(random.within(0, 3));
+    }
+    if random.chance(15) {
+        limits["maxToolConcurrency"] = json!(random.within(1, 3));
+    }
+    if random.chance(20) {
+        limits["hookTimeoutMs"] = json!(random.within(10, 80));
     }
     let policies = ["fail", "returnToolError", "normalizeThenReturnToolError"];
     if random.chance(20) {

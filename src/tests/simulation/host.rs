@@ -7,8 +7,10 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::answers;
 use super::definitions::{self, Drawn};
+use super::keel;
+use super::ledger::Rows;
+use super::nesting::Nesting;
 use super::random::Random;
 use crate::engine::Engine;
 use crate::kernel::spec::Program;
@@ -23,13 +25,25 @@ pub struct Asked {
     pub kind: String,
     pub turn_id: String,
     pub key: Option<u32>,
+    /// The nested call, or the `next()`, that it serves.
+    pub ticket: Option<u32>,
+    /// Empty for what serves no call.
+    pub call_id: String,
+    /// Of hooks: which.
+    pub stage: String,
+    /// Of a ledger: what it is told.
+    pub entry: Value,
     /// Its turn has a contract.
     pub owes: bool,
+    /// How often a wrap layer has called `next()`.
+    pub nexts: u32,
     pub hangs: bool,
 }
 
 pub struct OpenTurn {
     pub owes: bool,
+    /// The nested call that opened it.
+    pub ticket: Option<u32>,
     pub deadline: Option<f64>,
 }
 
@@ -50,6 +64,30 @@ pub struct Host {
     pub over: Vec<u32>,
     pub open: BTreeMap<String, OpenTurn>,
     pub prepared: BTreeSet<u32>,
+    pub nesting: Nesting,
+    pub rows: Rows,
+    /// What roots that stand still wait for.
+    pub pending: BTreeMap<String, Vec<Value>>,
+    /// Some turn has stood still.
+    pub stood: bool,
+    /// The time that turns had used when they came to stand still.
+    pub stood_at: BTreeMap<String, f64>,
+    /// Turns that wait before they ask their model again.
+    pub retrying: BTreeSet<String>,
+    /// The model that was answered last: the answer may have come too late.
+    pub answered_model: Option<(u32, String)>,
+    /// Wrap layers have run.
+    pub wraps: bool,
+    /// How many briefs each turn has asked for; their calls count, also when no turn is opened.
+    pub briefed: BTreeMap<String, usize>,
+    /// Calls of which a human brought the result.
+    pub brought: Vec<(String, String)>,
+    /// How many calls may run at once in the tree of a root.
+    pub concurrency: BTreeMap<String, usize>,
+    /// Roots whose middleware is not safe to run concurrently.
+    serial: BTreeSet<String>,
+    options: Value,
+    pub inputs: u32,
     /// Records of roots as they were when they settled.
     pub settled: BTreeMap<String, String>,
     pub log: DefaultHasher,
@@ -59,7 +97,7 @@ pub struct Host {
 pub fn run(seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let (agents, drawn) = definitions::draw(&mut random);
-    let options = json!({"limits": {"maxDepth": 4}, "captureToolIo": random.chance(20)});
+    let options = keel::options(&mut random);
     let mut host = Host {
         engine: Engine::new(&options.to_string()).expect("the options follow the protocol"),
         program: build(&agents),
@@ -74,6 +112,20 @@ pub fn run(seed: u64) -> u64 {
         over: vec![1_000_000],
         open: BTreeMap::new(),
         prepared: BTreeSet::new(),
+        nesting: Nesting::default(),
+        rows: Rows::default(),
+        pending: BTreeMap::new(),
+        stood: false,
+        stood_at: BTreeMap::new(),
+        retrying: BTreeSet::new(),
+        answered_model: None,
+        wraps: false,
+        briefed: BTreeMap::new(),
+        brought: Vec::new(),
+        concurrency: BTreeMap::new(),
+        serial: BTreeSet::new(),
+        options,
+        inputs: 0,
         settled: BTreeMap::new(),
         log: DefaultHasher::new(),
     };
@@ -119,127 +171,59 @@ impl Host {
         let limits = if self.random.chance(50) { definitions::limits(&mut self.random) } else { json!({}) };
         let contract = self.random.chance(20).then(|| json!({"part": 0, "nudges": 1}));
         let stopped = self.random.chance(2).then(|| json!({"reason": null}));
+        let hooks = if self.random.chance(20) { keel::hooks(&mut self.random) } else { json!({}) };
         let mut start = json!({
             "turnId": root, "wallOffsetMs": 1_000.0, "messages": [{"role": "user", "content": "hello"}], "input": "hello",
             "contract": contract, "authenticated": self.random.chance(50), "scopes": [],
-            "stream": self.random.chance(40), "hooks": {}, "stopped": stopped,
+            "stream": self.random.chance(40), "hooks": hooks, "stopped": stopped,
         });
         self.run_trees.insert(root.to_owned(), limits["tree"].clone());
+        if hooks["serial"] == true || self.options["hooks"]["serial"] == true {
+            self.serial.insert(root.to_owned());
+        }
+        let max = |limit: &Value| limit.as_u64().and_then(|max| usize::try_from(max).ok());
+        let bound = max(&limits["maxToolConcurrency"]).or(max(&self.options["limits"]["maxToolConcurrency"]));
+        let binds = [bound, max(&self.agents[0].concurrency_max)].into_iter().flatten().min();
+        self.concurrency.extend(binds.map(|max| (root.to_owned(), max)));
         merge(&mut start, json!({"budget": budget, "limits": limits}));
         let program = Rc::clone(&self.program);
         let commands = self.engine.start(&program, &start.to_string(), self.now);
         self.perform(commands.expect("the start follows the protocol"));
     }
 
-    /// One thing that may happen.
-    fn act(&mut self) {
-        match self.random.below(100) {
-            0..4 => self.answer_late(),
-            4..5 => self.stop_some(),
-            5..14 => self.now += f64::from(self.random.below(15)),
-            14..18 => self.tell(),
-            18..20 => self.fire(),
-            _ => self.answer_one(),
-        }
-    }
-
-    fn answer_one(&mut self) {
-        let ready: Vec<usize> = (0..self.asked.len()).filter(|at| !self.asked[*at].hangs).collect();
-        if ready.is_empty() {
-            self.wait();
-            return;
-        }
-        let at = *self.random.pick(&ready);
-        let agent = &self.agents[self.agent_of[&self.asked[at].turn_id]];
-        let Some(answer) = answers::draw(&mut self.random, &self.asked[at], agent) else {
-            self.asked[at].hangs = true;
-            return;
-        };
-        let asked = self.asked.swap_remove(at);
-        self.over.push(asked.id);
-        if asked.kind == "prepare" && !answer["ok"].is_null() {
-            self.prepared.extend(asked.key);
-        }
-        self.deliver(asked.id, &answer);
-    }
-
-    /// Nothing comes by itself: time passes, or the user stops what has no end.
-    fn wait(&mut self) {
-        if self.armed.is_some() {
-            self.fire();
-            return;
-        }
-        assert!(!self.asked.is_empty(), "the kernel waits for nothing and is not done");
-        let roots: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
-        let root = self.random.pick(&roots).clone();
-        self.stop(&root, false);
-    }
-
-    fn fire(&mut self) {
-        if let Some(at) = self.armed {
-            self.now = self.now.max(at);
-            self.tick();
-        }
-    }
-
-    fn tick(&mut self) {
-        self.armed = None;
-        self.input("tick", &json!(null));
-    }
-
-    /// An answer that nobody waits for.
-    fn answer_late(&mut self) {
-        let id = *self.random.pick(&self.over);
-        self.deliver(id, &json!({"result": {"isError": false, "text": "late", "value": null, "metadata": null}}));
-    }
-
-    fn stop_some(&mut self) {
-        let known: Vec<String> = self.agent_of.keys().cloned().collect();
-        let turn_id = self.random.pick(&known).clone();
-        let subtree = self.random.chance(70);
-        self.stop(&turn_id, subtree);
-    }
-
-    fn stop(&mut self, turn_id: &str, subtree: bool) {
+    pub fn stop(&mut self, turn_id: &str, subtree: bool) {
         let was_open = self.open.contains_key(turn_id);
         let top = if subtree { turn_id } else { root_of(turn_id) };
         let reached: Vec<String> = self.open.keys().filter(|id| was_open && within(id, top)).cloned().collect();
+        // The turns above one that is stopped while they stand still go on.
+        if was_open {
+            self.pending.remove(root_of(turn_id));
+        }
         let nothing_is_due = self.armed.is_none_or(|at| at > self.now);
         self.input("stop", &json!({"turnId": turn_id, "subtree": subtree, "reason": "enough"}));
         for id in reached.iter().filter(|_| nothing_is_due) {
             let record = self.query("record", &json!({"turnId": id}));
             assert_eq!(record["record"]["status"], "stopped", "{id} was stopped with {top}");
         }
-        let left = self.open.keys().find(|id| was_open && within(id, top));
+        // What is due happens first, and may end the very turn that is named.
+        let left = self.open.keys().find(|id| was_open && nothing_is_due && within(id, top));
         assert_eq!(left, None, "a stop of {top} is over when it returns");
     }
 
-    /// A delta, progress or a part from something that may be over.
-    fn tell(&mut self) {
-        if self.asked.is_empty() {
-            return;
-        }
-        let asked = &self.asked[self.random.index(self.asked.len())];
-        let (id, turn_id) = (asked.id, asked.turn_id.clone());
-        match asked.kind.as_str() {
-            "model" => self.input("delta", &json!({"id": id, "turnId": turn_id, "kind": "text", "text": "a"})),
-            "call" if self.random.chance(50) => {
-                self.input("emit", &json!({"id": id, "part": 0, "value": {"n": 1}}));
-            }
-            "call" => self.input("progress", &json!({"id": id, "progress": {"message": "half"}})),
-            _ => {}
-        }
-    }
-
-    fn input(&mut self, kind: &str, body: &Value) {
+    pub fn input(&mut self, kind: &str, body: &Value) {
         let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
         let commands = self.engine.input(&text, self.now);
         self.perform(commands.expect("the input follows the protocol"));
     }
 
-    fn deliver(&mut self, id: u32, answer: &Value) {
+    pub fn deliver(&mut self, id: u32, answer: &Value) {
         let commands = self.engine.answer(id, answer.to_string(), self.now);
         self.perform(commands);
+    }
+
+    /// Some middleware of the tree is not safe to run concurrently.
+    pub fn serial_of(&self, turn_id: &str) -> bool {
+        self.serial.contains(root_of(turn_id))
     }
 
     pub fn record(&self, turn_id: &str) -> String {
@@ -257,6 +241,6 @@ pub fn within(turn_id: &str, top: &str) -> bool {
     turn_id.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-fn root_of(turn_id: &str) -> &str {
+pub fn root_of(turn_id: &str) -> &str {
     turn_id.split('.').next().unwrap_or(turn_id)
 }

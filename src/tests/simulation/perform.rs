@@ -5,7 +5,7 @@ use std::hash::Hash;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::host::{Asked, Host, OpenTurn, within};
+use super::host::{Asked, Host, OpenTurn, root_of, within};
 use super::invariants;
 use crate::kernel::port::Live;
 
@@ -20,6 +20,18 @@ struct Command {
     agent: Option<usize>,
     submit: Option<usize>,
     key: Option<u32>,
+    ticket: Option<u32>,
+    call_id: Option<String>,
+    #[serde(default)]
+    call: Value,
+    #[serde(default)]
+    stage: String,
+    #[serde(default)]
+    entry: Value,
+    #[serde(default)]
+    keep: bool,
+    #[serde(default)]
+    error: Value,
     at: Option<f64>,
     #[serde(default)]
     event: Value,
@@ -38,15 +50,21 @@ impl Host {
         self.check();
     }
 
-    fn perform_one(&mut self, command: Command) {
-        let turn_id = command.turn_id.unwrap_or_default();
+    fn perform_one(&mut self, mut command: Command) {
+        let turn_id = command.turn_id.take().unwrap_or_default();
         match command.kind.as_str() {
             "open" => {
                 let agent = command.agent.expect("a turn has an agent");
                 assert!(!self.agent_of.contains_key(&turn_id), "{turn_id} is opened once");
                 self.agent_of.insert(turn_id.clone(), agent);
+                let nested = command.ticket.and_then(|number| self.nesting.waiting.get(&number)?.nested.as_ref());
+                if let Some(call_id) = nested.map(|nested| nested.call_id.clone()) {
+                    let caller = turn_id.rsplit_once('.').expect("a call opened it").0.to_owned();
+                    self.enter(&caller, &call_id, command.ticket);
+                }
                 let turn = OpenTurn {
                     owes: command.submit.is_some(),
+                    ticket: command.ticket,
                     deadline: self.time_left(&turn_id).map(|left| self.now + left),
                 };
                 self.open.insert(turn_id, turn);
@@ -67,8 +85,20 @@ impl Host {
                     self.armed = Some(at);
                 }
             }
+            "suspended" => self.suspended(&turn_id, &command.result),
+            "append" => {}
+            "resolve" => {
+                let is_served = !command.result.is_null() || !command.error.is_null();
+                self.resolve(command.ticket.expect("a ticket"), is_served);
+            }
             "cancel" => {
                 let id = command.id.expect("an effect");
+                self.forget_nexts(id);
+                // A model that took too long may be asked again.
+                let model = self.asked.iter().find(|asked| asked.id == id && asked.kind == "model");
+                self.retrying.extend(model.map(|asked| asked.turn_id.clone()));
+                self.retrying
+                    .extend(self.answered_model.take_if(|(answered, _)| *answered == id).map(|(_, turn)| turn));
                 self.asked.retain(|asked| asked.id != id);
                 self.over.push(id);
             }
@@ -79,35 +109,64 @@ impl Host {
                 let root = command.event["rootTurnId"].as_str().expect("an event has a root").to_owned();
                 self.streamed.entry(root).or_default().push(command.event);
             }
-            _ => self.ask(command.kind, command.id.expect("an effect"), turn_id, command.key),
+            _ => self.ask(command, turn_id),
         }
     }
 
-    fn ask(&mut self, kind: String, id: u32, turn_id: String, key: Option<u32>) {
+    fn ask(&mut self, command: Command, turn_id: String) {
+        let Command { kind, key, ticket, stage, entry, .. } = command;
+        let id = command.id.expect("an effect");
         // A turn may be opened and asked for in one input; it is never asked for after its end.
         let turn = self.open.get(&turn_id).unwrap_or_else(|| panic!("{kind} for {turn_id}, which is not open"));
         let owes = turn.owes;
-        if kind == "call" {
+        if kind == "call" && !command.keep {
             self.prepared.remove(&key.expect("a call has a key"));
         }
-        self.asked.push(Asked { id, kind, turn_id, key, owes, hangs: false });
+        self.retrying.remove(&turn_id);
+        let viewed = command.call["callId"].as_str().map(str::to_owned);
+        let call_id = command.call_id.or(viewed).unwrap_or_default();
+        if kind == "call" || kind == "wrap" {
+            self.enter(&turn_id, &call_id, ticket);
+        }
+        self.wraps |= kind == "wrap";
+        if self.wraps {
+            // Layers that no longer wait for what is inside of them bring their turn further without a human.
+            self.pending.remove(root_of(&turn_id));
+        }
+        if kind == "brief" {
+            *self.briefed.entry(turn_id.clone()).or_default() += 1;
+        }
+        if kind == "ledger" {
+            self.rows.told(&entry);
+        }
+        self.asked.push(Asked { id, kind, turn_id, key, ticket, call_id, stage, entry, owes, nexts: 0, hangs: false });
     }
 
     fn close(&mut self, turn_id: &str) {
+        self.pending.remove(turn_id);
+        self.retrying.remove(turn_id);
         assert!(self.open.remove(turn_id).is_some(), "{turn_id} is closed once");
         let child = self.open.keys().find(|id| within(id, turn_id));
         assert_eq!(child, None, "no child outlives {turn_id}");
     }
 
     /// What holds after every input.
-    fn check(&self) {
+    fn check(&mut self) {
         for asked in &self.asked {
             assert!(self.open.contains_key(&asked.turn_id), "{} outlives {}", asked.kind, asked.turn_id);
         }
-        for (turn_id, turn) in &self.open {
+        let live = self.engine.live();
+        self.stood |= live.waiting > 0;
+        for (turn_id, turn) in self.open.iter().filter(|_| !self.stood) {
             assert!(turn.deadline.is_none_or(|at| self.now < at), "{turn_id} outlives its deadline");
         }
-        let live = self.engine.live();
+        self.inputs += 1;
+        if self.stood || self.inputs.is_multiple_of(8) {
+            self.check_budgets();
+        }
+        self.check_calls();
+        self.check_alive();
+        self.check_standing();
         assert_eq!((live.turns, live.effects), (self.open.len(), self.asked.len()));
         assert!(live.timers == 0 || self.armed.is_some(), "somebody waits for a moment that never comes");
         if self.open.is_empty() {
