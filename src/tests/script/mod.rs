@@ -1,6 +1,7 @@
 //! The one harness of the scenario tests: a scripted host on virtual time, speaking the engine's text protocol. A test
 //! is a script (who answers what, when) plus expectations on what the kernel did (`view.rs`).
 
+mod nested;
 mod program;
 mod reply;
 mod view;
