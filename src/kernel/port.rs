@@ -40,6 +40,8 @@ pub struct Port {
     pub onions: RefCell<BTreeMap<EffectId, Rc<Mailbox<Next>>>>,
     /// How many calls wait for a human.
     pub waiting: Cell<u32>,
+    /// Whether some call waited for a human when that was last looked at.
+    pub waited: Cell<bool>,
     /// Turns that ended and that the record store has not taken yet.
     pub closed: RefCell<Vec<ClosedTurn>>,
 }

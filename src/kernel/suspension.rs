@@ -12,14 +12,24 @@ use crate::kernel::record;
 use crate::kernel::turn::Turn;
 
 /// Suspends every turn that can no longer go on by itself, children before their callers; a root is reported to the host.
+/// One that stood still and can, since layers or a tool above it no longer wait for a human, goes on.
 pub fn settle(port: &Rc<Port>) {
-    if port.waiting.get() == 0 {
+    let waits = port.waiting.get() > 0;
+    let waited = port.waited.replace(waits);
+    if !waits && !waited {
         return;
     }
     let mut turns: Vec<Rc<Turn>> = port.turns.borrow().values().cloned().collect();
     turns.sort_by_key(|turn| std::cmp::Reverse(turn.depth));
     for turn in turns {
-        if turn.is_suspended() || turn.busy.get() > 0 || !stands_still(port, &turn) {
+        let still = turn.busy.get() == 0 && stands_still(port, &turn);
+        if !still {
+            if turn.is_suspended() {
+                go_on(&turn);
+            }
+            continue;
+        }
+        if turn.is_suspended() {
             continue;
         }
         let pending = pending_below(port, &turn);

@@ -60,3 +60,10 @@ fn more_seeds_on_demand() {
     let count: u64 = asked.map_or(0, |count| count.parse().expect("SEEDS is a number"));
     run(4 * SEEDS_OF_A_CHUNK..4 * SEEDS_OF_A_CHUNK + count);
 }
+
+/// Wrap layers gave up what a human held up, and their turn ended without asking for anything: its caller went on, and
+/// still passed for suspended.
+#[test]
+fn seed_22336_a_caller_goes_on_when_its_child_ends_while_suspended() {
+    run(22_336..22_337);
+}
