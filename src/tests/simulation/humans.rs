@@ -59,7 +59,14 @@ impl Host {
     }
 
     /// Nothing of a tree that stands still can go on without a human; wrap layers may wait for what is inside of them.
-    pub fn check_standing(&self) {
+    pub fn check_standing(&mut self) {
+        // Layers that give up what is inside of them bring their turn further, too.
+        let roots: Vec<String> = self.pending.keys().filter(|_| self.wraps).cloned().collect();
+        for root in roots {
+            if self.query("record", &json!({"turnId": root}))["record"]["status"] != "suspended" {
+                self.pending.remove(&root);
+            }
+        }
         for root in self.pending.keys() {
             let outstanding = self.asked.iter().find(|asked| within(&asked.turn_id, root) && !self.waits(asked.id));
             assert!(
