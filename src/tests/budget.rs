@@ -1,19 +1,8 @@
 //! Steps, tokens, and what happens when they are spent.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::tests::script::{Script, Step, agent, as_tool, ask, brief, call, calls, text, tool};
-
-fn look() -> Step {
-    calls([call("look", json!({}))])
-}
-
-/// An agent with a budget that only looks, and never ends by itself.
-fn endless(budget: Value) -> Script {
-    let mut script = Script::new([agent("a").budget(budget).tool(tool("look"))]);
-    script.always("a", look());
-    script
-}
+use crate::tests::script::{Script, agent, as_tool, ask, brief, call, calls, endless, look, text, tool};
 
 #[test]
 fn nt_14_the_last_step_may_answer() {

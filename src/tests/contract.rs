@@ -2,33 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::tests::script::{Script, Step, after, agent, as_tool, ask, call, call_as, calls, result, text, tool};
-
-fn note_schema() -> Value {
-    json!({"type": "object", "required": ["agent", "id"], "additionalProperties": false,
-        "properties": {"agent": {"type": "string"}, "id": {"type": "integer"}}})
-}
-
-fn note() -> Value {
-    json!({"agent": "x", "id": 1})
-}
-
-fn submit(value: Value) -> Value {
-    call("submit_note", value)
-}
-
-/// A child that owes a note, with that many nudges and steps.
-fn owing(nudges: u32, steps: u32) -> Script {
-    let mut script = Script::with_options(
-        [
-            agent("a").tool(as_tool("b").deliverable("note", nudges)),
-            agent("b").budget(json!({ "steps": steps })).tool(tool("look")).emits("note", note_schema()),
-        ],
-        json!({"captureToolIo": true}),
-    );
-    script.on("a", [ask("b"), text("done")]);
-    script
-}
+use crate::tests::script::{
+    Script, Step, after, agent, as_tool, ask, call, call_as, calls, note, note_schema, owing, result, submit, text,
+    tool,
+};
 
 #[test]
 fn nt_15_the_submit_tool_is_offered_and_costs_no_tool_call() {

@@ -1,34 +1,10 @@
 //! What becomes of a turn that does not deliver: nudges, and the causes of its failure.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::tests::script::{Script, Step, agent, as_tool, ask, brief, call, calls, model_error, reply, text, tool};
-
-fn note_schema() -> Value {
-    json!({"type": "object", "required": ["agent", "id"], "additionalProperties": false,
-        "properties": {"agent": {"type": "string"}, "id": {"type": "integer"}}})
-}
-
-fn note() -> Value {
-    json!({"agent": "x", "id": 1})
-}
-
-fn submit(value: Value) -> Value {
-    call("submit_note", value)
-}
-
-/// A child that owes a note, with that many nudges and steps.
-fn owing(nudges: u32, steps: u32) -> Script {
-    let mut script = Script::with_options(
-        [
-            agent("a").tool(as_tool("b").deliverable("note", nudges)),
-            agent("b").budget(json!({ "steps": steps })).tool(tool("look")).emits("note", note_schema()),
-        ],
-        json!({"captureToolIo": true}),
-    );
-    script.on("a", [ask("b"), text("done")]);
-    script
-}
+use crate::tests::script::{
+    Script, Step, agent, as_tool, ask, brief, call, calls, model_error, note, note_schema, owing, reply, submit, text,
+};
 
 #[test]
 fn nt_18_bl_047_a_nudge_names_the_submit_tool_and_the_issues() {

@@ -1,25 +1,11 @@
 //! The budget of tool calls.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::tests::script::{
-    Script, Step, after, agent, as_tool, ask, brief, call, calls, error_result, reply, result, text, thrown, tool,
+    Script, after, agent, as_tool, ask, brief, call, calls, endless, error_result, looks, reply, result, text, thrown,
+    tool,
 };
-
-fn look() -> Step {
-    calls([call("look", json!({}))])
-}
-
-fn looks(count: usize) -> Step {
-    reply((0..count).map(|_| call("look", json!({}))).collect())
-}
-
-/// An agent with a budget that only looks, and never ends by itself.
-fn endless(budget: Value) -> Script {
-    let mut script = Script::new([agent("a").budget(budget).tool(tool("look"))]);
-    script.always("a", look());
-    script
-}
 
 #[test]
 fn d_06_d_09_bl_003_calls_beyond_the_cap_are_refused_before_any_body_starts() {

@@ -1,25 +1,10 @@
 //! Ceilings over a whole tree of turns, and its depth.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::tests::script::{
-    Script, Step, after, agent, as_tool, ask, brief, call, calls, ok, reply, result, text, tool,
+    Script, after, agent, as_tool, ask, brief, call, calls, endless, look, looks, ok, result, text, tool,
 };
-
-fn look() -> Step {
-    calls([call("look", json!({}))])
-}
-
-fn looks(count: usize) -> Step {
-    reply((0..count).map(|_| call("look", json!({}))).collect())
-}
-
-/// An agent with a budget that only looks, and never ends by itself.
-fn endless(budget: Value) -> Script {
-    let mut script = Script::new([agent("a").budget(budget).tool(tool("look"))]);
-    script.always("a", look());
-    script
-}
 
 #[test]
 fn nt_25_bl_016_the_trees_cost_is_known_before_the_next_model_call() {

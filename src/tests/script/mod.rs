@@ -1,7 +1,9 @@
 //! The one harness of the scenario tests: a scripted host on virtual time, speaking the engine's text protocol. A test
 //! is a script (who answers what, when) plus expectations on what the kernel did (`view.rs`).
 
+mod looking;
 mod nested;
+mod owing;
 mod program;
 mod reply;
 mod view;
@@ -16,6 +18,8 @@ use crate::engine::Engine;
 use crate::kernel::spec::Program;
 use crate::kernel::text::well_formed;
 
+pub use self::looking::{endless, look, looks};
+pub use self::owing::{note, note_schema, owing, submit};
 pub use self::program::{Agent, Tool, agent, as_tool, build, merge, tool};
 pub use self::reply::{
     Step, after, ask, brief, call, call_as, calls, error_result, keel_error, model_error, ok, reply, result, text,
