@@ -99,7 +99,7 @@ describe("steps", () => {
         ok: false,
         cause: {
           code: "BUDGET_STEPS",
-          message: "agent 'child' used its 2 steps without finishing",
+          message: "agent 'child' ran out of steps: its budget is 2",
           turnId: `${result.turnId}.1`,
           limit: 2,
         },
@@ -137,7 +137,7 @@ describe("steps", () => {
       status: "failed",
       cause: {
         code: "BUDGET_STEPS",
-        message: "agent 'parent' used its 2 steps without finishing",
+        message: "agent 'parent' ran out of steps: its budget is 2",
         turnId: result.turnId,
         limit: 2,
       },

@@ -87,7 +87,7 @@ impl Cause {
 /// Why a turn failed.
 #[derive(Clone, Debug, Error)]
 pub enum Failure {
-    #[error("used its {max} steps without finishing")]
+    #[error("ran out of steps: its budget is {max}")]
     BudgetSteps { max: u32, issues: Issues },
     #[error("ran out of time{}", match (.ceiling, .max_ms) {
         (Ceiling::Own, Some(ms)) => format!(": its budget is {ms} ms"),
