@@ -37,7 +37,7 @@ function program() {
   return new native.Program(JSON.stringify([agent]), [new native.Schema('{"type":"object"}')]);
 }
 
-/** A kernel that is played by hand: its commands as objects. */
+/** A kernel that is played by hand. */
 function handPlayed() {
   const kernel = new native.Kernel("{}");
   const definitions = program();
@@ -78,7 +78,10 @@ const said = {
   },
 };
 const asked = { ok: { ...said.ok, content: [{ type: "tool-call", toolCallId: "1", toolName: "tool", input: "{}" }] } };
-const of = (commands, type) => commands.find((command) => command.type === type);
+const of = (commands, name) => {
+  const [, ...fields] = commands.find((command) => command[0] === name);
+  return name === "settled" ? { result: fields[2] } : { id: fields[0] };
+};
 
 describe("BL-097 D-34 an answer that breaks the protocol", () => {
   for (const broken of ["", "null", "{", "[]", '{"ok":5}', '{"ok":{"content":5}}', '{"error":{}}', '{"surprise":1}']) {

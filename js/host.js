@@ -28,8 +28,11 @@ export class Host {
   /** @type {Map<string, Run>} live root turns */
   runs = new Map();
 
-  /** @type {Map<string, HostTurn>} live turns */
-  turns = new Map();
+  /** @type {BusyMap<HostTurn>} live turns, by the kernel's key */
+  #turns = new BusyMap();
+
+  /** @type {Map<string, HostTurn>} the same by their ids */
+  #turnsById = new Map();
 
   /** @type {Map<string, readonly any[]>} what suspended root turns wait for */
   pending = new Map();
@@ -38,9 +41,6 @@ export class Host {
   tickets = new Tickets();
 
   raised = new Raised();
-
-  /** @type {BusyMap<unknown>} what a Standard Schema made of the arguments of a call that is not yet run */
-  prepared = new BusyMap();
 
   /** @type {BusyMap<EffectSignal>} commands that are not answered yet */
   effects = new BusyMap();
@@ -167,6 +167,37 @@ export class Host {
     });
   }
 
+  /**
+   * A live turn.
+   *
+   * @param {number} key
+   */
+  turn(key) {
+    return /** @type {HostTurn} */ (this.#turns.get(key));
+  }
+
+  /** @param {string} turnId */
+  findTurnById(turnId) {
+    return this.#turnsById.get(turnId);
+  }
+
+  get liveRuns() {
+    return new Set(Array.from(this.#turnsById.values(), ({ run }) => run));
+  }
+
+  /** @param {HostTurn} turn */
+  open(turn) {
+    this.#turns.set(turn.key, turn);
+    this.#turnsById.set(turn.turnId, turn);
+  }
+
+  /** @param {HostTurn} turn */
+  close(turn) {
+    this.raised.forget(turn);
+    this.#turns.delete(turn.key);
+    this.#turnsById.delete(turn.turnId);
+  }
+
   /** @param {Run} run */
   #keep(run) {
     this.runs.set(run.turnId, run);
@@ -214,8 +245,7 @@ export class Host {
         if (this.#sliceIsOver()) return;
         const command = this.#commands[this.#next];
         this.#next += 1;
-        perform[command.type](this, command);
-        this.samples[command.type] = command;
+        perform[command[0]](this, command);
       }
       this.#commands = [];
       this.#next = 0;

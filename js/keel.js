@@ -104,7 +104,7 @@ class Keel {
   async stop(turnId, options = {}) {
     checkOptions(options, ["reason", "scope"], "stop");
     checkChoice(options.scope, ["tree", "subtree"], "stop: scope");
-    const turn = this.#host.turns.get(turnId);
+    const turn = this.#host.findTurnById(turnId);
     if (!turn) return false;
     this.#stop(turn.run, turnId, options.reason, options.scope === "subtree");
     return true;
@@ -112,7 +112,7 @@ class Keel {
 
   async close() {
     this.#closed = true;
-    const live = new Set([...this.#host.turns.values()].map(({ run }) => run));
+    const live = this.#host.liveRuns;
     for (const run of live) this.#stop(run, run.turnId, "closed", false);
     await Promise.allSettled([...live].map((run) => run.result));
   }
@@ -176,7 +176,7 @@ class Keel {
     const host = this.#host;
     if (this.#closed)
       throw new KeelError("KEEL_CLOSED", `resume of turn "${turnId}": expected an open keel, found a closed one`);
-    const turn = host.turns.get(turnId);
+    const turn = host.findTurnById(turnId);
     const pending = host.pending.get(turnId);
     if (!turn || !pending) throw optionInvalid("resume", "the id of a suspended root turn of this keel", turnId);
     const { decisions, ambient, signal } = checkResume(turnId, options, pending);

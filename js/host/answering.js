@@ -12,63 +12,64 @@ import { thrown } from "./tool-answer.js";
  * Notes that a command will be answered.
  *
  * @param {Host} host
- * @param {any} command
+ * @param {number} id
+ * @param {HostTurn} turn
  */
-export function expect(host, command) {
-  const effect = new EffectSignal(turnOf(host, command));
-  host.effects.set(command.id, effect);
+export function expect(host, id, turn) {
+  const effect = new EffectSignal(turn);
+  host.effects.set(id, effect);
   host.samples.effect = effect;
   return effect;
 }
 
 /**
+ * The async context of the `callTool()` or `next()` that a command works for, else that of its turn (D-37).
+ *
  * @param {Host} host
- * @param {any} command
+ * @param {HostTurn} turn
+ * @param {number | null} ticket
  */
-export function turnOf(host, command) {
-  return /** @type {HostTurn} */ (host.turns.get(command.turnId));
+export function scopeOf(host, turn, ticket) {
+  return host.tickets.get(ticket)?.scope ?? turn.scope;
 }
 
 /**
- * The async context of the `callTool()` or `next()` that the command works for, else that of its turn (D-37).
+ * A command that asks a user's callback.
  *
- * @param {Host} host
- * @param {any} command
+ * @typedef {object} Question
+ * @property {number} id
+ * @property {HostTurn} turn
+ * @property {number | null} [ticket]
  */
-export function scopeOf(host, command) {
-  // Commands that never work for a call have no ticket at all.
-  const ticket = host.tickets.get(command.ticket);
-  return ticket?.scope ?? turnOf(host, command).scope;
-}
 
 /**
  * Asks a user's callback and answers with what it returned or threw.
  *
  * @param {Host} host
- * @param {any} command
+ * @param {Question} question
  * @param {(effect: EffectSignal) => Promise<unknown>} callback
  */
-export function ask(host, command, callback) {
-  askPlainly(host, command, async (effect) => ({ ok: await callback(effect) }));
+export function ask(host, question, callback) {
+  askPlainly(host, question, async (effect) => ({ ok: await callback(effect) }));
 }
 
 /**
  * The same for a callback that makes the whole answer.
  *
  * @param {Host} host
- * @param {any} command
+ * @param {Question} question
  * @param {(effect: EffectSignal) => Promise<object | string>} callback
  * @param {"thrown" | "refused"} [failure] how the answer names what was thrown
  */
-export function askPlainly(host, command, callback, failure = "thrown") {
-  const effect = expect(host, command);
-  scopeOf(host, command).runInAsyncScope(async () => {
+export function askPlainly(host, { id, turn, ticket = null }, callback, failure = "thrown") {
+  const effect = expect(host, id, turn);
+  scopeOf(host, turn, ticket).runInAsyncScope(async () => {
     let text;
     try {
       text = JSON.stringify(await callback(effect));
     } catch (error) {
       text = JSON.stringify({ [failure]: thrown(error) });
     }
-    host.answer(command.id, text);
+    host.answer(id, text);
   });
 }

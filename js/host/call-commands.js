@@ -3,10 +3,11 @@
  * no promise, a promise that never settles) ends in one answer or in none.
  */
 
-import { scopeOf, expect, turnOf } from "./answering.js";
+import { expect, scopeOf } from "./answering.js";
+import { checkArguments } from "./check-arguments.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
-import { resultAnswer, thrownAnswer } from "./tool-answer.js";
+import { answerOf, resultText, thrownAnswer } from "./tool-answer.js";
 import { ToolContext } from "./tool-context.js";
 import { validate } from "./validate.js";
 
@@ -14,48 +15,45 @@ import { validate } from "./validate.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const callCommands = {
-  prepare(host, command) {
-    const tool = turnOf(host, command).agent.tools[command.tool].definition;
-    expect(host, command);
-    /** @param {unknown} value */
-    const accept = (value) => {
-      host.prepared.set(command.key, value);
-      if (typeof tool.concurrency !== "function") return '{"ok":{"exclusive":null}}';
-      return JSON.stringify({ ok: { exclusive: tool.concurrency(value) !== "shared" } });
-    };
-    check(host, command, tool.input, command.args, accept);
+  prepare(host, [, id, key, ticket, toolIndex, args, begun]) {
+    const turn = host.turn(key);
+    expect(host, id, turn);
+    if (begun !== null) return answerWith(host, id, turn.take(begun));
+    const tool = turn.agent.tools[toolIndex].definition;
+    const scope = scopeOf(host, turn, ticket);
+    answerWith(host, id, scope.runInAsyncScope(checkArguments, undefined, turn, tool, args));
   },
 
-  preparePart(host, command) {
-    const { schema } = turnOf(host, command).agent.emits[command.part].definition;
-    expect(host, command);
-    check(host, command, schema, command.value, (value) => JSON.stringify({ ok: { value: value ?? null } }));
+  preparePart(host, [, id, key, part, value]) {
+    const turn = host.turn(key);
+    const { schema } = turn.agent.emits[part].definition;
+    expect(host, id, turn);
+    const accept = (/** @type {unknown} */ checked) => JSON.stringify({ ok: { value: checked ?? null } });
+    answerWith(host, id, turn.scope.runInAsyncScope(validate, undefined, schema, value, accept));
   },
 
-  call(host, command) {
-    const turn = turnOf(host, command);
-    const call = new HostCall(host, turn, command, expect(host, command));
-    const { key, args, keep } = command;
-    const input = args === null ? host.prepared.get(key) : args;
-    if (!keep) host.prepared.delete(key);
-    scopeOf(host, command).runInAsyncScope(runTool, undefined, host, call, input);
+  call(host, [, id, key, ticket, toolIndex, callId, parentCallId, level, args, kept, keep]) {
+    const turn = host.turn(key);
+    const tool = turn.agent.tools[toolIndex].definition;
+    const effect = expect(host, id, turn);
+    const call = new HostCall(host, turn, effect, { id, ticket, tool, callId, parentCallId, level });
+    const input = kept === null ? args : keep ? turn.kept.get(kept) : turn.take(kept);
+    scopeOf(host, turn, ticket).runInAsyncScope(runTool, undefined, host, call, input);
   },
 
-  resolve(host, command) {
-    host.tickets.settle(command, host.raised.take(command.thrownBy));
+  resolve(host, [, ticket, result, error, thrownBy]) {
+    host.tickets.settle(ticket, result, error, host.raised.take(thrownBy));
   },
 };
 
 /**
  * @param {Host} host
- * @param {any} command
- * @param {any} schema
- * @param {unknown} given
- * @param {(value: unknown) => string} accept
+ * @param {number} id
+ * @param {string | Promise<string>} answer
  */
-function check(host, command, schema, given, accept) {
-  const answer = (/** @type {string} */ text) => host.answer(command.id, text);
-  scopeOf(host, command).runInAsyncScope(validate, undefined, schema, given, accept, answer);
+function answerWith(host, id, answer) {
+  if (typeof answer === "string") return host.answer(id, answer);
+  answer.then((text) => host.answer(id, text));
 }
 
 /**
@@ -97,14 +95,15 @@ async function awaitTool(host, call, promise) {
  * @param {unknown} returned
  */
 function settle(host, call, returned) {
-  let text;
+  let answer;
   try {
-    text = resultAnswer(call.tool, returned);
+    answer = answerOf(call.tool, returned);
   } catch (error) {
     return settleThrown(host, call, error);
   }
   call.settle();
-  host.answer(call.id, text);
+  host.tickets.keep(call.ticket, answer);
+  host.answer(call.id, resultText(answer));
 }
 
 /**

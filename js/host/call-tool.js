@@ -4,10 +4,12 @@
 
 import { describe, optionInvalid } from "../options.js";
 import { checkSignal } from "../run-options.js";
+import { checkAhead } from "./check-arguments.js";
 import { watchSignal } from "./stop-signal.js";
 
 /** @import { KeelError } from "../error.js" */
 /** @import { HostCall } from "./host-call.js" */
+/** @import { HostTurn } from "./host-turn.js" */
 
 /**
  * @param {HostCall} call the calling one
@@ -41,8 +43,8 @@ function send(call, toolOrId, args, options) {
   const abandoned = signal?.aborted === true;
   if (abandoned) host.tickets.blame(number, signal.reason);
   const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
-  const fields = JSON.stringify({ id: call.id, ticket: number, tool: name, unlisted, abandoned });
-  host.inputText("callTool", `${fields.slice(0, -1)},${argsFields(args)}}`);
+  const what = fieldsOf(call.turn, name, args, unlisted, abandoned);
+  host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${what}]`);
   if (signal && !abandoned) abandonOn(call, signal, number, promise);
   return promise;
 }
@@ -58,28 +60,29 @@ function isListed(call, tool) {
 }
 
 /**
- * The arguments as JSON text, which is also how they are copied; nothing given is an empty object.
+ * The rest of the input's fields, from the arguments on: as JSON text, which is also how they are copied. Nothing given is
+ * an empty object.
  *
+ * @param {HostTurn} turn
+ * @param {string} tool
  * @param {unknown} args
+ * @param {boolean} unlisted
+ * @param {boolean} abandoned
  */
-function argsFields(args) {
-  if (args === undefined) return '"args":{},"broken":null';
+function fieldsOf(turn, tool, args, unlisted, abandoned) {
+  let text;
+  let fault;
   try {
-    const text = JSON.stringify(args);
-    if (text !== undefined) return `"args":${text},"broken":null`;
-    return brokenFields(`expected a JSON value, found ${describe(args)}`);
+    text = JSON.stringify(args === undefined ? {} : args);
+    if (text === undefined) fault = `expected a JSON value, found ${describe(args)}`;
   } catch (error) {
     // The only thing that overflows here is the depth of the value.
-    if (error instanceof RangeError) return '"args":null,"broken":null,"tooDeep":true';
-    return brokenFields(
-      `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`,
-    );
+    if (error instanceof RangeError) return `null,null,${unlisted},${abandoned},null,true`;
+    fault = `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`;
   }
-}
-
-/** @param {string} fault */
-function brokenFields(fault) {
-  return `"args":null,"broken":${JSON.stringify(fault)}`;
+  if (fault !== undefined) return `null,null,${unlisted},${abandoned},${JSON.stringify(fault)}`;
+  if (unlisted || abandoned) return `${text},null,${unlisted},${abandoned}`;
+  return `${text},${checkAhead(turn, tool, /** @type {string} */ (text)) ?? null}`;
 }
 
 /**

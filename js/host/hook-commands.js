@@ -6,8 +6,9 @@
 import { freezeDeep } from "../freeze-deep.js";
 import { KeelError } from "../error.js";
 import { describe } from "../options.js";
-import { ask, askPlainly, turnOf } from "./answering.js";
+import { ask, askPlainly } from "./answering.js";
 import { thrown, wireResult } from "./tool-answer.js";
+import { TurnContext } from "./turn-context.js";
 import { runWraps } from "./wraps.js";
 
 /** @import { Host } from "../host.js" */
@@ -16,63 +17,65 @@ import { runWraps } from "./wraps.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const hookCommands = {
-  access(host, command) {
-    const turn = turnOf(host, command);
+  access(host, [, id, key, ticket, tool, source]) {
+    const turn = host.turn(key);
     const { tools, definition } = turn.agent;
-    const subject = command.tool === null ? definition.reads[command.source] : tools[command.tool].definition;
+    const subject = tool === null ? definition.reads[source] : tools[tool].definition;
     const who = Object.freeze({ ...turn.facts, scopes: turn.scopes });
     // Anything but an explicit yes refuses (D-16).
-    ask(host, command, async () => (await subject.access(who)) === true);
+    ask(host, { id, turn, ticket }, async () => (await subject.access(who)) === true);
   },
 
-  hooks(host, command) {
-    const turn = turnOf(host, command);
+  hooks(host, [, id, key, stage, ticket, call, found, offer]) {
+    const turn = host.turn(key);
     // One hook cannot change what the next one sees.
-    if (command.call) freezeDeep(command.call);
+    if (call !== null) freezeDeep(call);
+    const result = found === null ? null : Object.freeze(host.tickets.resultOf(ticket, found));
     askPlainly(
       host,
-      command,
-      (effect) => stages[command.stage](turn, turn.context(effect), command, effect),
+      { id, turn, ticket },
+      (effect) => stages[stage](turn, new TurnContext(turn, effect), { call, result, offer }, effect),
       "refused",
     );
   },
 
-  wrap(host, command) {
-    runWraps(host, command);
+  wrap(host, [, id, key, ticket, , call]) {
+    runWraps(host, { id, turn: host.turn(key), ticket }, freezeDeep(call));
   },
 
-  authorize(host, command) {
-    const turn = turnOf(host, command);
-    const call = freezeDeep(command.call);
+  authorize(host, [, id, key, ticket, given]) {
+    const turn = host.turn(key);
+    const call = freezeDeep(given);
     const request = Object.freeze({
       ...call,
       isNested: call.level > 0,
       ...(turn.run.identity && { identity: turn.run.identity }),
     });
-    askPlainly(host, command, async () => authorization(await host.options.security.authorizeTool(request)));
+    askPlainly(host, { id, turn, ticket }, async () =>
+      authorization(await host.options.security.authorizeTool(request)),
+    );
   },
 
-  approve(host, command) {
-    askPlainly(host, command, async () => {
+  approve(host, [, id, key, pending]) {
+    askPlainly(host, { id, turn: host.turn(key) }, async () => {
       try {
-        return approval(await host.options.approve(command.pending));
+        return approval(await host.options.approve(pending));
       } catch (error) {
         return { deny: `approve() failed: ${thrown(error).message}` };
       }
     });
   },
 
-  inject(host, command) {
-    ask(host, command, async () => {
-      const values = await host.options.injected?.(command.call);
+  inject(host, [, id, key, ticket, call]) {
+    ask(host, { id, turn: host.turn(key), ticket }, async () => {
+      const values = await host.options.injected?.(call);
       if (typeof values === "object" && values !== null) return values;
       throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
     });
   },
 
-  ledger(host, command) {
-    const { type, ...entry } = command.entry;
-    ask(host, command, async () => {
+  ledger(host, [, id, key, { type, ...entry }]) {
+    ask(host, { id, turn: host.turn(key) }, async () => {
       const { ledger } = host.options;
       if (type !== "unresolved") {
         await ledger[type]?.(entry);
@@ -84,22 +87,22 @@ export const hookCommands = {
   },
 };
 
-/** @type {Record<string, (turn: HostTurn, context: any, command: any, effect: EffectSignal) => Promise<object | string>>} */
+/** @type {Record<string, (turn: HostTurn, context: any, subject: any, effect: EffectSignal) => Promise<object | string>>} */
 const stages = {
   beforeTool: (turn, context, { call }, effect) => admit(turn, "beforeTool", context, call, effect),
   checkNestedTool: (turn, context, { call }, effect) => admit(turn, "checkNestedTool", context, call, effect),
 
   async afterTool(turn, context, { call, result }) {
-    let shown = Object.freeze(result);
+    let shown = result;
     for (const layer of turn.layersWith("afterTool")) shown = (await layer.afterTool(context, call, shown)) ?? shown;
     return { ok: shown === result ? null : wireResult(call.toolId, shown) };
   },
 
   async observeNestedResult(turn, context, { call, result }, effect) {
-    const shown = Object.freeze(result);
     for (const layer of turn.layersWith("observeNestedResult")) {
       try {
-        await layer.observeNestedResult(context, call, shown);
+        const seen = layer.observeNestedResult(context, call, result);
+        if (isPromise(seen)) await seen;
       } catch (error) {
         tellError(turn, effect, error);
       }
@@ -136,7 +139,8 @@ async function admit(turn, stage, context, call, effect) {
   for (const layer of turn.layersWith(stage)) {
     if (effect.isCancelled) break;
     try {
-      const verdict = await layer[stage](context, call);
+      const given = layer[stage](context, call);
+      const verdict = isPromise(given) ? await given : given;
       if (verdict === undefined) continue;
       if (verdict === "defer") {
         needsApproval = true;
@@ -154,6 +158,15 @@ async function admit(turn, stage, context, call, effect) {
 }
 
 /**
+ * Most hooks answer at once, and nobody has to wait for those.
+ *
+ * @param {any} given
+ */
+function isPromise(given) {
+  return typeof given?.then === "function";
+}
+
+/**
  * Tells the `onError` hooks; what they do changes nothing.
  *
  * @param {HostTurn} turn
@@ -162,7 +175,7 @@ async function admit(turn, stage, context, call, effect) {
  */
 export function tellError(turn, effect, error) {
   for (const layer of turn.layersWith("onError")) {
-    (async () => layer.onError(turn.context(effect), error))().catch(() => {});
+    (async () => layer.onError(new TurnContext(turn, effect), error))().catch(() => {});
   }
 }
 

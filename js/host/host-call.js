@@ -15,17 +15,24 @@ export class HostCall {
   /**
    * @param {Host} host
    * @param {HostTurn} turn
-   * @param {any} command the kernel's `call`
    * @param {EffectSignal} effect
+   * @param {object} fields of the kernel's `call`
+   * @param {number} fields.id
+   * @param {number | null} fields.ticket
+   * @param {any} fields.tool
+   * @param {string} fields.callId
+   * @param {string | null} fields.parentCallId
+   * @param {number} fields.level
    */
-  constructor(host, turn, command, effect) {
+  constructor(host, turn, effect, { id, ticket, tool, callId, parentCallId, level }) {
     this.host = host;
     this.turn = turn;
-    this.id = command.id;
-    this.callId = command.callId;
-    this.parentCallId = command.parentCallId ?? undefined;
-    this.level = command.level;
-    this.tool = turn.agent.tools[command.tool].definition;
+    this.id = id;
+    this.callId = callId;
+    this.parentCallId = parentCallId ?? undefined;
+    this.ticket = ticket;
+    this.level = level;
+    this.tool = tool;
     this.effect = effect;
     effect.onCancel = (cut) => this.#cutOff(cut);
   }

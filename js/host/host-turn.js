@@ -3,10 +3,10 @@
  */
 
 import { Transcript } from "../model/transcript.js";
+import { BusyMap } from "./busy-map.js";
 
 /** @import { Run } from "./run.js" */
 /** @import { AgentProgram } from "./program.js" */
-/** @import { EffectSignal } from "./effect-signal.js" */
 /** @import { AsyncResource } from "node:async_hooks" */
 
 export class HostTurn {
@@ -18,18 +18,32 @@ export class HostTurn {
   /** @type {any} the model's last reply */
   reply;
 
+  /** @type {BusyMap<any>} what was made of the arguments of calls that are not yet run, or the promise of it */
+  kept = new BusyMap();
+  #nextKept = 1;
+
+  /** @type {Map<string, readonly any[]>} */
+  #layers = new Map();
+
   /**
-   * @param {any} opened the kernel's `open` command
-   * @param {Run} run
-   * @param {AgentProgram} agent
-   * @param {AsyncResource} scope the async context that the turn belongs to
-   * @param {any} keelOptions
+   * @param {object} opened
+   * @param {number} opened.key
+   * @param {string} opened.turnId
+   * @param {string | undefined} opened.parentTurnId
+   * @param {number} opened.attempt
+   * @param {readonly string[]} opened.scopes
+   * @param {Run} opened.run
+   * @param {AgentProgram} opened.agent
+   * @param {{ tools: number[], submit: number | null }} opened.offered what its model may be offered, by position
+   * @param {AsyncResource} opened.scope the async context that the turn belongs to
+   * @param {any} opened.keelOptions
    */
-  constructor(opened, run, agent, scope, keelOptions) {
-    this.turnId = opened.turnId;
-    this.parentTurnId = opened.parentTurnId ?? undefined;
-    this.attempt = opened.attempt;
-    this.scopes = Object.freeze(opened.scopes);
+  constructor({ key, turnId, parentTurnId, attempt, scopes, run, agent, offered, scope, keelOptions }) {
+    this.key = key;
+    this.turnId = turnId;
+    this.parentTurnId = parentTurnId;
+    this.attempt = attempt;
+    this.scopes = scopes;
     this.run = run;
     this.agent = agent;
     this.scope = scope;
@@ -37,7 +51,27 @@ export class HostTurn {
     /** Outermost first. */
     this.middleware = [...keelOptions.middleware, ...run.middleware, ...agent.definition.middleware];
     this.wraps = this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
-    this.offers = offersOf(agent, opened);
+    this.offers = offersOf(agent, offered);
+  }
+
+  /**
+   * Keeps something until it is taken, released, or the turn is over.
+   *
+   * @param {unknown} value
+   * @returns {number} what the kernel calls it
+   */
+  keep(value) {
+    const number = this.#nextKept;
+    this.#nextKept += 1;
+    this.kept.set(number, value);
+    return number;
+  }
+
+  /** @param {number} number */
+  take(number) {
+    const value = this.kept.get(number);
+    this.kept.delete(number);
+    return value;
   }
 
   /** What every callback of the turn is told (the API's `TurnContext`, without its signal). */
@@ -55,23 +89,17 @@ export class HostTurn {
   }
 
   /**
-   * What a callback is told, with the signal of the work that it is part of.
-   *
-   * @param {EffectSignal | undefined} effect
-   */
-  context(effect) {
-    const signal = { get: () => effect?.signal, enumerable: true };
-    const { facts, workspace } = this;
-    return Object.freeze(Object.defineProperty({ ...facts, ...(workspace && { workspace }) }, "signal", signal));
-  }
-
-  /**
    * The middleware that has a hook of that name.
    *
    * @param {string} hook
    */
   layersWith(hook) {
-    return this.middleware.filter((layer) => layer[hook] !== undefined);
+    let layers = this.#layers.get(hook);
+    if (layers === undefined) {
+      layers = this.middleware.filter((layer) => layer[hook] !== undefined);
+      this.#layers.set(hook, layers);
+    }
+    return layers;
   }
 
   /**

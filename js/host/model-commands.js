@@ -4,9 +4,11 @@
 
 import { KeelError } from "../error.js";
 import { callModel, describeModelError, modelId } from "../model.js";
-import { ask, expect, turnOf } from "./answering.js";
+import { ask, expect } from "./answering.js";
+import { checksOf } from "./check-arguments.js";
 import { tellError } from "./hook-commands.js";
 import { ModelOptions } from "./model-options.js";
+import { TurnContext } from "./turn-context.js";
 
 /** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
@@ -14,20 +16,20 @@ import { ModelOptions } from "./model-options.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const modelCommands = {
-  model(host, command) {
-    const turn = turnOf(host, command);
-    turn.transcript.append(command.append);
-    const effect = expect(host, command);
-    turn.scope.runInAsyncScope(runModel, undefined, host, turn, command, effect);
+  model(host, [, id, key, append, offer, stream]) {
+    const turn = host.turn(key);
+    turn.transcript.append(append);
+    const effect = expect(host, id, turn);
+    turn.scope.runInAsyncScope(runModel, undefined, host, turn, { id, offer, stream }, effect);
   },
 
-  instructions(host, command) {
-    const turn = turnOf(host, command);
+  instructions(host, [, id, key, sources]) {
+    const turn = host.turn(key);
     const { reads, instructions } = turn.agent.definition;
-    ask(host, command, async (effect) => {
-      const context = turn.context(effect);
+    ask(host, { id, turn }, async (effect) => {
+      const context = new TurnContext(turn, effect);
       const texts = [];
-      for (const index of command.sources)
+      for (const index of sources)
         texts.push(checkText(await reads[index].load(context), `source '${reads[index].id}'`));
       const own = typeof instructions === "function" ? await instructions(context) : (instructions ?? "");
       texts.push(checkText(own, "instructions"));
@@ -35,11 +37,11 @@ export const modelCommands = {
     });
   },
 
-  brief(host, command) {
-    const turn = turnOf(host, command);
-    const tool = turn.agent.tools[command.tool].definition;
-    const input = host.prepared.has(command.key) ? host.prepared.get(command.key) : command.args;
-    ask(host, command, async () => {
+  brief(host, [, id, key, ticket, toolIndex, args, kept]) {
+    const turn = host.turn(key);
+    const tool = turn.agent.tools[toolIndex].definition;
+    const input = kept === null ? args : turn.kept.get(kept);
+    ask(host, { id, turn, ticket }, async () => {
       const brief = await tool.delegation.brief(input);
       if (typeof brief === "string" || Array.isArray(brief)) return brief;
       throw new KeelError(
@@ -53,31 +55,32 @@ export const modelCommands = {
 /**
  * @param {Host} host
  * @param {HostTurn} turn
- * @param {any} command
+ * @param {{ id: number, offer: "all" | "submit" | "nothing", stream: boolean }} command
  * @param {EffectSignal} effect
  */
-async function runModel(host, turn, command, effect) {
+async function runModel(host, turn, { id, offer, stream }, effect) {
   const { model } = turn.agent.definition;
   let text;
   try {
     /** @type {any} */
-    const options = new ModelOptions({ stream: command.stream, clock: host.clock, turnId: turn.turnId }, effect);
-    const request = turn.stepRequest(command.offer);
+    const options = new ModelOptions({ stream, clock: host.clock, turnId: turn.turnId }, effect);
+    const request = turn.stepRequest(offer);
     host.samples.request = request;
     host.samples.options = options;
     const reply = await callModel(model, request, options, (delta) => {
-      if (host.effects.has(command.id))
-        host.input("delta", { id: command.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
+      if (host.effects.has(id)) host.input("delta", { id, turnId: turn.turnId, kind: delta.type, text: delta.text });
     });
     turn.reply = reply;
-    text = JSON.stringify({ ok: priced(host, model, reply) });
+    const json = JSON.stringify(priced(host, model, reply));
+    const checked = host.effects.has(id) ? checksOf(turn, reply.content) : "";
+    text = checked === "" ? `{"ok":${json}}` : `{"ok":${json.slice(0, -1)},"checked":[${checked}]}}`;
   } catch (error) {
     turn.run.modelErrors.set(turn.turnId, error);
     tellError(turn, effect, error);
     const { message, retryable, retryAfterMs } = describeModelError(error);
     text = JSON.stringify({ error: { message, retryable, retryAfterMs: retryAfterMs ?? null } });
   }
-  host.answer(command.id, text);
+  host.answer(id, text);
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * The host's half of each command, by its `type`.
+ * The host's half of each command, by its name. A command is an array: its name, then the fields that the kernel's
+ * `protocol/command.rs` lists, in that order.
  *
  * @import { Host } from "../host.js"
  */

@@ -13,9 +13,17 @@ import { offeredInput } from "../tool.js";
 /**
  * @typedef {object} AgentProgram what the host looks up by the kernel's positions
  * @property {any} definition
- * @property {{ definition: any, offer: any }[]} tools
+ * @property {ToolProgram[]} tools
+ * @property {Map<string, ToolProgram>} toolsById
  * @property {{ definition: any, offer: any }[]} emits `offer` is the part's submit tool
  * @property {Map<string, { all: readonly any[], submit: readonly any[], nothing: readonly any[] }>} offers made so far
+ */
+
+/**
+ * @typedef {object} ToolProgram
+ * @property {any} definition
+ * @property {any} offer
+ * @property {boolean} checkedAhead its arguments are checked together with the call
  */
 
 /**
@@ -84,13 +92,12 @@ function spendsMoney(agent) {
  * @returns {AgentProgram}
  */
 function agentProgram(agent) {
+  const tools = resolveTools(agent).map(toolProgram);
   return {
     definition: agent,
     offers: new Map(),
-    tools: resolveTools(agent).map((tool) => ({
-      definition: tool,
-      offer: offerOf(tool.id, tool.description, offeredInput(tool).json),
-    })),
+    tools,
+    toolsById: new Map(tools.map((tool) => [tool.definition.id, tool])),
     emits: agent.emits.map((/** @type {any} */ part) => ({
       definition: part,
       offer: offerOf(
@@ -100,6 +107,28 @@ function agentProgram(agent) {
       ),
     })),
   };
+}
+
+/**
+ * @param {any} tool
+ * @returns {ToolProgram}
+ */
+function toolProgram(tool) {
+  return {
+    definition: tool,
+    offer: offerOf(tool.id, tool.description, offeredInput(tool).json),
+    // Arguments that the host injects are not there yet when a call is made.
+    checkedAhead: prepares(tool) && tool.injects.length === 0,
+  };
+}
+
+/**
+ * The host looks at the arguments, too.
+ *
+ * @param {any} tool
+ */
+function prepares(tool) {
+  return tool.input.standard !== undefined || typeof tool.concurrency === "function";
 }
 
 /**
@@ -157,7 +186,7 @@ function toolSpec(tool, agents, place) {
   return {
     id: tool.id,
     schema: place(offeredInput(tool)),
-    prepares: tool.input.standard !== undefined || typeof concurrency === "function",
+    prepares: prepares(tool),
     access: accessSpec(tool.access),
     exposure: tool.exposure,
     concurrency: typeof concurrency === "function" ? "dynamic" : (concurrency ?? "unset"),

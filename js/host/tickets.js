@@ -6,6 +6,9 @@
 import { AsyncResource } from "node:async_hooks";
 
 import { KeelError } from "../error.js";
+import { toolResultOf } from "./tool-answer.js";
+
+/** @import { ToolAnswer } from "./tool-answer.js" */
 
 /**
  * @typedef {object} Ticket
@@ -14,6 +17,7 @@ import { KeelError } from "../error.js";
  * @property {(error: unknown) => void} reject
  * @property {() => KeelError} over why nobody serves it, where its caller was cut off
  * @property {unknown} [cause] why its caller abandoned it
+ * @property {ToolAnswer} [answer] what the body answered that ran for it
  */
 
 export class Tickets {
@@ -47,20 +51,44 @@ export class Tickets {
     if (ticket) ticket.cause = cause;
   }
 
-  /** @param {number} number */
+  /** @param {number | null} number */
   get(number) {
-    return this.#waiting.get(number);
+    return number === null ? undefined : this.#waiting.get(number);
   }
 
   /**
-   * @param {any} answer the kernel's `resolve`
+   * Keeps what a body answered for as long as somebody waits for it: the kernel does not send it back.
+   *
+   * @param {number | null} number
+   * @param {ToolAnswer} answer
+   */
+  keep(number, answer) {
+    const ticket = this.get(number);
+    if (ticket) ticket.answer = answer;
+  }
+
+  /**
+   * A result as hooks and callers see it: the kernel's, or what the body answered, unchanged.
+   *
+   * @param {number | null} number
+   * @param {any} result as the kernel sent it
+   */
+  resultOf(number, result) {
+    return result.answerOf === undefined ? result : toolResultOf(/** @type {any} */ (this.get(number)).answer);
+  }
+
+  /**
+   * @param {number} number
+   * @param {any} result as the kernel sent it, or null
+   * @param {{ code: string, message: string } | null} error
    * @param {unknown} cause what the called code threw
    */
-  settle({ ticket: number, result, error }, cause) {
+  settle(number, result, error, cause) {
     const ticket = this.#waiting.get(number);
     if (!ticket) return;
+    const shown = result && this.resultOf(number, result);
     this.#waiting.delete(number);
-    if (result) ticket.resolve(Object.freeze(result));
+    if (shown) ticket.resolve(Object.freeze(shown));
     else if (error)
       ticket.reject(new KeelError(error.code, error.message, { cause: cause === undefined ? ticket.cause : cause }));
     else ticket.reject(ticket.over());

@@ -6,22 +6,62 @@
 
 import { KeelError } from "../error.js";
 import { describe } from "../options.js";
+import { toWellFormedText } from "../model/json-text.js";
 import { isToolResult } from "../tool-result.js";
+
+/**
+ * @typedef {object} ToolAnswer what a body answered; values as JSON text, which is also how they are copied
+ * @property {boolean} isError
+ * @property {string} [text]
+ * @property {string} [value]
+ * @property {string} [metadata]
+ * @property {any} [control]
+ */
 
 /**
  * @param {any} tool
  * @param {unknown} returned
- * @returns {string}
+ * @returns {ToolAnswer}
  */
-export function resultAnswer(tool, returned) {
-  if (!isToolResult(returned)) return `{"result":{"isError":false,"value":${jsonText(tool, returned)}}}`;
+export function answerOf(tool, returned) {
+  if (!isToolResult(returned)) return { isError: false, value: jsonText(tool, returned) };
   const { isError, text, value, metadata, control } = returned;
-  const fields = [`"isError":${isError}`];
-  if (text !== undefined) fields.push(`"text":${JSON.stringify(text)}`);
-  if (value !== undefined) fields.push(`"value":${jsonText(tool, value)}`);
-  if (metadata !== undefined) fields.push(`"metadata":${jsonText(tool, metadata)}`);
-  if (control !== undefined) fields.push(`"control":${JSON.stringify(control)}`);
-  return `{"result":{${fields.join(",")}}}`;
+  return {
+    isError,
+    text,
+    value: value === undefined ? undefined : jsonText(tool, value),
+    metadata: metadata === undefined ? undefined : jsonText(tool, metadata),
+    control,
+  };
+}
+
+/**
+ * The answer as the kernel reads it.
+ *
+ * @param {ToolAnswer} answer
+ */
+export function resultText({ isError, text, value, metadata, control }) {
+  let fields = `"isError":${isError}`;
+  if (text !== undefined) fields += `,"text":${JSON.stringify(text)}`;
+  if (value !== undefined) fields += `,"value":${value}`;
+  if (metadata !== undefined) fields += `,"metadata":${metadata}`;
+  if (control !== undefined) fields += `,"control":${JSON.stringify(control)}`;
+  return `{"result":{${fields}}}`;
+}
+
+/**
+ * The answer as the API's `ToolResult`, where the kernel says that it stands as it was given. Every reader gets a copy.
+ *
+ * @param {ToolAnswer} answer
+ */
+export function toolResultOf({ isError, text, value, metadata }) {
+  const parsed = value === undefined ? undefined : JSON.parse(value);
+  const shown = text ?? (typeof parsed === "string" ? parsed : (value ?? "null"));
+  /** @type {any} */
+  const result = { isError, text: toWellFormedText(shown) };
+  if (value !== undefined) result.value = parsed;
+  if (metadata !== undefined) result.metadata = JSON.parse(metadata);
+  return result;
 }
 
 /**

@@ -9,57 +9,65 @@ import { HostTurn } from "./host-turn.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const turnCommands = {
-  open(host, command) {
-    const parent = host.turns.get(command.parentTurnId);
-    const run = parent?.run ?? /** @type {any} */ (host.runs.get(command.rootTurnId));
-    // A child's code runs in the context of the call that opened it.
-    const scope = host.tickets.get(command.ticket)?.scope ?? parent?.scope ?? run.scope;
-    host.turns.set(command.turnId, new HostTurn(command, run, run.program.agents[command.agent], scope, host.options));
+  open(host, [, key, turnId, parentKey, agent, attempt, ticket, tools, submit, scopes]) {
+    const parent = parentKey === null ? undefined : host.turn(parentKey);
+    const run = parent?.run ?? /** @type {any} */ (host.runs.get(turnId));
+    const turn = new HostTurn({
+      key,
+      turnId,
+      parentTurnId: parent?.turnId,
+      attempt,
+      scopes: Object.freeze(scopes),
+      run,
+      agent: run.program.agents[agent],
+      offered: { tools, submit },
+      // A child's code runs in the context of the call that opened it.
+      scope: host.tickets.get(ticket)?.scope ?? parent?.scope ?? run.scope,
+      keelOptions: host.options,
+    });
+    host.open(turn);
   },
 
-  close(host, { turnId }) {
-    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
-    host.raised.forget(turn);
-    host.turns.delete(turnId);
+  close(host, [, key]) {
+    host.close(host.turn(key));
   },
 
-  settled(host, { turnId, append, result }) {
-    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
+  settled(host, [, key, append, result]) {
+    const turn = host.turn(key);
     turn.transcript.append(append);
-    host.raised.forget(turn);
-    host.turns.delete(turnId);
-    host.pending.delete(turnId);
+    host.close(turn);
+    host.pending.delete(turn.turnId);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
   },
 
-  suspended(host, { turnId, append, result }) {
-    const turn = /** @type {HostTurn} */ (host.turns.get(turnId));
+  suspended(host, [, key, append, result]) {
+    const turn = host.turn(key);
     turn.transcript.append(append);
-    host.pending.set(turnId, result.outcome.pending);
+    host.pending.set(turn.turnId, result.outcome.pending);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
   },
 
-  append(host, { turnId, append }) {
-    /** @type {HostTurn} */ (host.turns.get(turnId)).transcript.append(append);
+  append(host, [, key, append]) {
+    host.turn(key).transcript.append(append);
   },
 
-  event(host, { event }) {
-    host.turns.get(event.turnId)?.run.onEvent?.(event);
+  event(host, [, key, event]) {
+    host.turn(key)?.run.onEvent?.(event);
   },
 
-  wake(host, { at }) {
+  wake(host, [, at]) {
     host.wakeAt(at);
   },
 
-  cancel(host, { id, code, message }) {
+  cancel(host, [, id, code, message]) {
     const effect = host.effects.get(id);
     host.effects.delete(id);
     effect?.cancel(code, message);
   },
 
-  release(host, { key }) {
-    host.prepared.delete(key);
+  release(host, [, key, kept]) {
+    host.turn(key)?.kept.delete(kept);
   },
 };

@@ -9,18 +9,17 @@ import { thrown } from "./tool-answer.js";
  * @param {any} schema
  * @param {unknown} given
  * @param {(value: unknown) => string} accept makes the answer for what the schema returned
- * @param {(text: string) => void} answer
+ * @returns {string | Promise<string>} the answer, or a promise of it that never rejects
  */
-export function validate(schema, given, accept, answer) {
+export function validate(schema, given, accept) {
   try {
     const result = schema.standard ? schema.standard["~standard"].validate(given) : { value: given };
-    if (typeof result?.then !== "function") return answer(answerOf(result, accept));
-    Promise.resolve(result)
+    if (typeof result?.then !== "function") return answerOf(result, accept);
+    return Promise.resolve(result)
       .then((settled) => answerOf(settled, accept), thrownText)
-      .catch(thrownText)
-      .then(answer);
+      .catch(thrownText);
   } catch (error) {
-    answer(thrownText(error));
+    return thrownText(error);
   }
 }
 

@@ -4,23 +4,21 @@
  */
 
 import { KeelError } from "../error.js";
-import { freezeDeep } from "../freeze-deep.js";
-import { scopeOf, expect, turnOf } from "./answering.js";
+import { expect, scopeOf } from "./answering.js";
 import { thrownAnswer, wireResult } from "./tool-answer.js";
+import { TurnContext } from "./turn-context.js";
 
 /** @import { Host } from "../host.js" */
 
 /**
  * @param {Host} host
- * @param {any} command the kernel's `wrap`
+ * @param {import("./answering.js").Question} question the kernel's `wrap`
+ * @param {any} call frozen
  */
-export function runWraps(host, command) {
-  const turn = turnOf(host, command);
-  const effect = expect(host, command);
-  const { id } = command;
-  const call = freezeDeep(command.call);
+export function runWraps(host, { id, turn, ticket = null }, call) {
+  const effect = expect(host, id, turn);
   const layers = turn.layersWith("wrapTool");
-  const context = turn.context(effect);
+  const context = new TurnContext(turn, effect);
   /** @type {Set<number>} the `next()` calls that are not answered */
   const waiting = new Set();
   const over = () => new KeelError("TOOL_FAILED", `tool call '${call.callId}' of '${call.toolId}' already settled`);
@@ -54,7 +52,7 @@ export function runWraps(host, command) {
     }
   }
 
-  scopeOf(host, command).runInAsyncScope(async () => {
+  scopeOf(host, turn, ticket).runInAsyncScope(async () => {
     let text;
     try {
       const result = await dispatch(0, call);

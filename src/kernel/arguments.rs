@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::kernel::admission::CallRequest;
-use crate::kernel::id::CallKey;
+use crate::kernel::id::Kept;
 use crate::kernel::injection;
 use crate::kernel::limits::InvalidArgs;
 use crate::kernel::normalize::normalize;
@@ -24,7 +24,8 @@ pub struct Prepared {
     pub given: Rc<RawValue>,
     /// What a `concurrency` function said of these arguments.
     pub exclusive: Option<bool>,
-    pub release: Release,
+    /// What the host made of them, where a Standard Schema or a `concurrency` function looks at them.
+    pub keep: Option<Keep>,
 }
 
 /// # Errors
@@ -32,8 +33,8 @@ pub struct Prepared {
 pub async fn prepare(
     turn: &Rc<Turn>,
     tool_index: usize,
-    key: CallKey,
     request: &CallRequest<'_>,
+    ahead: Option<Check>,
 ) -> Result<Prepared, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let subject = || {
@@ -51,29 +52,42 @@ pub async fn prepare(
         injection::stripped(spec, given).map_err(|message| Refusal::BrokenArguments { subject: subject(), message })?;
     let own = checked(turn, tool_index, own, subject)?;
     let arguments = injection::filled(turn, spec, request, given, own).await?;
-    let mut release = Release { turn: Rc::clone(turn), key, needed: Cell::new(false) };
     if !spec.prepares {
-        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, release });
+        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, keep: None });
     }
-    // From here on: an answer that comes too late has made the host keep something, too.
-    release.needed = Cell::new(true);
-    let command = |id| Command::Prepare {
-        id,
-        turn_id: turn.id(),
-        ticket: request.ticket,
-        key,
-        tool: tool_index,
-        args: &arguments,
+    let check = match ahead.filter(|_| Rc::ptr_eq(&arguments, given)) {
+        Some(check) if check.begun().is_none() => check,
+        begun => ask(turn, tool_index, request, &arguments, begun).await,
     };
-    let issues = match turn.port.ask(turn, command).read().await {
-        PrepareAnswer::Ok { exclusive } => {
-            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, release });
+    let issues = match check.answer {
+        PrepareAnswer::Ok { exclusive, .. } => {
+            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, keep: check.keep });
         }
         PrepareAnswer::Invalid(issues) => issues,
         PrepareAnswer::Thrown(thrown) => Issues::whole(&thrown.message.0),
+        PrepareAnswer::Begun { .. } => unreachable!("the host answers a check, it does not begin one again"),
     };
-    release.keep();
     Err(Refusal::InvalidArguments { subject: subject(), issues })
+}
+
+/// Has the host check the arguments, or asks for the check that it began ahead.
+async fn ask(
+    turn: &Rc<Turn>,
+    tool_index: usize,
+    request: &CallRequest<'_>,
+    arguments: &RawValue,
+    ahead: Option<Check>,
+) -> Check {
+    let begun = ahead.as_ref().and_then(Check::begun);
+    let effect = turn.port.ask(turn, |id| Command::Prepare {
+        id,
+        turn: turn.key,
+        ticket: request.ticket,
+        tool: tool_index,
+        args: arguments,
+        begun: begun.map(Keep::take),
+    });
+    Check::new(turn, effect.read().await)
 }
 
 /// The arguments as the tool may see them: as they came, or repaired where the policy allows it.
@@ -104,24 +118,46 @@ fn refusal(subject: String, invalid: Invalid) -> Refusal {
     }
 }
 
-/// What the host keeps for a prepared call; forgotten when no body takes it.
-pub struct Release {
-    turn: Rc<Turn>,
-    key: CallKey,
-    needed: Cell<bool>,
+/// What the host said of a call's arguments, asked or ahead of it.
+pub struct Check {
+    answer: PrepareAnswer,
+    keep: Option<Keep>,
 }
 
-impl Release {
-    /// Nothing is kept, or the body takes it.
-    pub fn keep(&self) {
-        self.needed.set(false);
+impl Check {
+    pub fn new(turn: &Rc<Turn>, answer: PrepareAnswer) -> Self {
+        let kept = match &answer {
+            PrepareAnswer::Ok { kept, .. } | PrepareAnswer::Begun { kept } => Some(*kept),
+            PrepareAnswer::Invalid(_) | PrepareAnswer::Thrown(_) => None,
+        };
+        let keep = kept.map(|kept| Keep { turn: Rc::clone(turn), kept, taken: Cell::new(false) });
+        Self { answer, keep }
+    }
+
+    fn begun(&self) -> Option<&Keep> {
+        if matches!(self.answer, PrepareAnswer::Begun { .. }) { self.keep.as_ref() } else { None }
     }
 }
 
-impl Drop for Release {
+/// What the host keeps for a call; to be forgotten when nobody takes it.
+pub struct Keep {
+    turn: Rc<Turn>,
+    pub kept: Kept,
+    taken: Cell<bool>,
+}
+
+impl Keep {
+    /// Whoever is told of it takes it.
+    pub fn take(&self) -> Kept {
+        self.taken.set(true);
+        self.kept
+    }
+}
+
+impl Drop for Keep {
     fn drop(&mut self) {
-        if self.needed.get() {
-            self.turn.port.say(&Command::Release { key: self.key });
+        if !self.taken.get() {
+            self.turn.port.say(&Command::Release { turn: self.turn.key, kept: self.kept });
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::kernel::mailbox::Mailbox;
 use crate::kernel::nested::{self, NestedRequest};
 use crate::kernel::outcome::Failure;
 use crate::kernel::port::{self, Effect};
-use crate::kernel::protocol::{CallResult, Command};
+use crate::kernel::protocol::{CallAnswer, CallResult, Command};
 use crate::kernel::spec::ToolTimeout;
 use crate::kernel::stop::Cut;
 use crate::kernel::time::Sleep;
@@ -43,23 +43,29 @@ pub enum Letter {
 pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let turn = &call.turn;
     let rewritten = next.and_then(|next| next.arguments.as_deref());
-    let prepared = call.tool().prepares && rewritten.is_none();
+    let kept = call.kept.filter(|_| rewritten.is_none());
     let effect = turn.port.ask(turn, |id| Command::Call {
         id,
-        turn_id: turn.id(),
+        turn: turn.key,
         ticket: next.map(|next| next.ticket).or(call.ticket),
-        key: call.key,
         tool: call.tool_index,
         call_id: &call.id,
         parent_call_id: call.parent.as_ref().map(|parent| &parent.id),
         level: call.level,
-        args: (!prepared).then(|| rewritten.unwrap_or(&call.arguments)),
+        args: kept.is_none().then(|| rewritten.unwrap_or(&call.arguments)),
+        kept,
         keep: turn.hooks.wrap_tool,
     });
     let id = effect.id;
     let body = RunningBody::new(call, id);
     match drive(call, &body.body, effect).await? {
-        Settled::Answered(text) => Ok(execution::ran(&call.tool().id, port::parse(&text), Some(id))),
+        Settled::Answered(text) => {
+            let mut answer = port::parse(&text);
+            if let CallAnswer::Result(result) = &mut answer {
+                result.answer_of = call.ticket.or(next.map(|next| next.ticket)).map(|_| id);
+            }
+            Ok(execution::ran(&call.tool().id, answer, Some(id)))
+        }
         Settled::TimedOut { after_ms } => {
             let text = format!("tool `{}` timed out after {after_ms} ms", call.tool().id);
             Ok(Ran::Result(CallResult::error(text)))
@@ -102,7 +108,8 @@ impl<'a> Below<'a> {
         match letter {
             Letter::Call(request) => {
                 let ticket = request.ticket;
-                let (serving, handle) = abortable(nested::serve(Rc::clone(call), request));
+                // Boxed by itself: whatever wraps a future keeps room for it twice.
+                let (serving, handle) = abortable(Box::pin(nested::serve(Rc::clone(call), request)));
                 self.handles.insert(ticket, handle);
                 self.running.push(serve(call, serving).boxed_local());
             }

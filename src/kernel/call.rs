@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::kernel::call_view::CallView;
 use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
 use crate::kernel::gate::{Gate, Hold};
-use crate::kernel::id::{CallId, CallKey, Ticket};
+use crate::kernel::id::{CallId, Kept, Ticket};
 use crate::kernel::progress;
 use crate::kernel::protocol::CallResult;
 use crate::kernel::refusal_cap::RefusalCap;
@@ -20,7 +20,6 @@ use crate::kernel::transcript::Output;
 use crate::kernel::turn::Turn;
 
 pub struct Call {
-    pub key: CallKey,
     pub turn: Rc<Turn>,
     pub tool_index: usize,
     pub id: CallId,
@@ -34,6 +33,8 @@ pub struct Call {
     pub arguments: Rc<RawValue>,
     /// As they were sent, before injection and repair.
     pub given: Rc<RawValue>,
+    /// What the host's own check made of the arguments, for the body.
+    pub kept: Option<Kept>,
     pub nesting: Nesting,
     /// How the turn's gate is held by this call, or by one above it.
     pub hold: Cell<Option<Hold>>,
@@ -54,7 +55,7 @@ pub struct Nesting {
 
 impl Call {
     pub fn new(admitted: NewCall) -> Self {
-        let NewCall { key, turn, tool_index, id, parent, ticket, arguments, given } = admitted;
+        let NewCall { turn, tool_index, id, parent, ticket, arguments, given, kept } = admitted;
         Self {
             level: parent.as_ref().map_or(0, |parent| parent.level + 1),
             hold: Cell::new(parent.as_ref().and_then(|parent| parent.hold.get())),
@@ -63,7 +64,6 @@ impl Call {
             progress: RefCell::default(),
             started: Cell::default(),
             ended: Cell::default(),
-            key,
             turn,
             tool_index,
             id,
@@ -71,6 +71,7 @@ impl Call {
             ticket,
             arguments,
             given,
+            kept,
         }
     }
 
@@ -121,7 +122,6 @@ impl Call {
 
 /// What a call is made of.
 pub struct NewCall {
-    pub key: CallKey,
     pub turn: Rc<Turn>,
     pub tool_index: usize,
     pub id: CallId,
@@ -129,6 +129,7 @@ pub struct NewCall {
     pub ticket: Option<Ticket>,
     pub arguments: Rc<RawValue>,
     pub given: Rc<RawValue>,
+    pub kept: Option<Kept>,
 }
 
 /// A call that has begun. However it is left, one terminal event follows.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::kernel::id::{CallId, TurnId};
+use crate::kernel::id::{CallId, EffectId, TurnId};
 use crate::kernel::protocol::CallResult;
 
 #[derive(Clone, Copy, Serialize)]
@@ -34,19 +34,28 @@ impl CallView<'_> {
 
 /// The API's `ToolResult`.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResultView<'a> {
-    pub is_error: bool,
-    pub text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<&'a RawValue>,
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum ResultView<'a> {
+    /// What the body answered to this command: the host has it.
+    AsAnswered { answer_of: EffectId },
+    Whole {
+        is_error: bool,
+        text: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metadata: Option<&'a RawValue>,
+    },
 }
 
 impl<'a> ResultView<'a> {
+    /// A result on its way to the ticket that the body ran for, with which the host keeps what the body answered.
     pub fn of(result: &'a CallResult) -> Self {
-        Self {
+        result.answer_of.map_or_else(|| Self::whole(result), |answer_of| Self::AsAnswered { answer_of })
+    }
+
+    pub fn whole(result: &'a CallResult) -> Self {
+        Self::Whole {
             is_error: result.is_error,
             text: result.text(),
             value: result.value.as_deref(),

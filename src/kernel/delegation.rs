@@ -11,7 +11,7 @@ use crate::kernel::call::Call;
 use crate::kernel::contract::Contract;
 use crate::kernel::event::{EventBody, Progress};
 use crate::kernel::execution::Next;
-use crate::kernel::id::{Ticket, TurnId};
+use crate::kernel::id::{Kept, Ticket, TurnId};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
@@ -62,7 +62,8 @@ struct Failed<'a> {
 pub async fn run(call: &Rc<Call>, connection: &DelegationSpec, next: Option<&Next>) -> Result<Delegated, Failure> {
     let arguments = next.and_then(|next| next.arguments.as_deref()).unwrap_or(&call.arguments);
     let ticket = next.map(|next| next.ticket).or(call.ticket);
-    let brief = match brief(call, connection, arguments, ticket).await {
+    let kept = call.kept.filter(|_| next.is_none_or(|next| next.arguments.is_none()));
+    let brief = match brief(call, connection, arguments, kept, ticket).await {
         Ok(brief) => brief,
         Err(thrown) => return unopened(call, connection, thrown),
     };
@@ -126,6 +127,7 @@ async fn brief(
     call: &Rc<Call>,
     connection: &DelegationSpec,
     arguments: &RawValue,
+    kept: Option<Kept>,
     ticket: Option<Ticket>,
 ) -> Result<Box<RawValue>, Thrown> {
     #[derive(Deserialize)]
@@ -136,11 +138,11 @@ async fn brief(
     if connection.briefs {
         let command = |id| Command::Brief {
             id,
-            turn_id: turn.id(),
+            turn: turn.key,
             ticket,
-            key: call.key,
             tool: call.tool_index,
-            args: arguments,
+            args: kept.is_none().then_some(arguments),
+            kept,
         };
         return match turn.port.ask(turn, command).read().await {
             Answer::<Box<RawValue>>::Ok(content) if schema::is_too_deep(content.get()) => Err(Thrown {

@@ -43,7 +43,7 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let turn = &call.turn;
     let effect = turn.port.ask(turn, |id| Command::Wrap {
         id,
-        turn_id: turn.id(),
+        turn: turn.key,
         ticket: call.ticket,
         tool: call.tool_index,
         call: call.view(),
@@ -100,12 +100,13 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
         }
         None => body::run(call, next).await?,
     };
+    let summary = call.nesting.summary.borrow();
     Ok(match ran {
-        Ran::Result(result) => {
-            let metadata = call.nesting.summary.borrow().attach(result.metadata);
-            Ran::Result(CallResult { metadata, ..result })
+        Ran::Result(result) if !summary.is_empty() => {
+            let metadata = summary.attach(result.metadata);
+            Ran::Result(CallResult { metadata, answer_of: None, ..result })
         }
-        Ran::Raised { .. } | Ran::NeedsApproval => ran,
+        Ran::Result(_) | Ran::Raised { .. } | Ran::NeedsApproval => ran,
     })
 }
 

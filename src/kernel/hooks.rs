@@ -82,7 +82,10 @@ pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
 /// Shows a result of the model's call to `afterTool`, which may put another in its place. A hook that fails may have been
 /// about to take something out of the result: it is withheld.
 pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
-    match run(&call.turn, Stage::AfterTool, None, Some(call), Some(&result)).await {
+    if !call.turn.hooks.has(Stage::AfterTool) {
+        return result;
+    }
+    match run(&call.turn, Stage::AfterTool, None, Some(call), Some(ResultView::whole(&result))).await {
         Ran::Ok(Some(changed)) if changed.is_too_deep() => {
             CallResult::error(format!("the result of {} is withheld: it is nested too deep", call.view().subject()))
         }
@@ -98,7 +101,7 @@ pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
 /// Shows a result of a nested call to `observeNestedResult`. What these hooks do changes nothing.
 pub async fn observe_nested(call: &Call, result: &CallResult) {
     if let Ran::Refused { message, .. } =
-        run(&call.turn, Stage::ObserveNestedResult, None, Some(call), Some(result)).await
+        run(&call.turn, Stage::ObserveNestedResult, None, Some(call), Some(ResultView::of(result))).await
     {
         tracing::warn!(%message, "a hook that observes results failed");
     }
@@ -111,7 +114,7 @@ pub async fn observe_nested(call: &Call, result: &CallResult) {
 pub async fn around_model(turn: &Rc<Turn>, stage: Stage, offer: Offer) -> Result<(), String> {
     if stage == Stage::BeforeModel && turn.hooks.has(stage) {
         let mut transcript = turn.transcript.borrow_mut();
-        turn.port.say(&Command::Append { turn_id: turn.id(), append: transcript.take_unsent() });
+        turn.port.say(&Command::Append { turn: turn.key, append: transcript.take_unsent() });
     }
     match run(turn, stage, Some(offer), None, None).await {
         Ran::Ok(_) => Ok(()),
@@ -131,21 +134,20 @@ async fn run(
     stage: Stage,
     offer: Option<Offer>,
     call: Option<&Call>,
-    result: Option<&CallResult>,
+    result: Option<ResultView<'_>>,
 ) -> Ran {
     if !turn.hooks.has(stage) {
         return Ran::Ok(None);
     }
     let view = call.map(Call::view);
-    let result = result.map(ResultView::of);
     let effect = turn.port.ask(turn, |id| Command::Hooks {
         id,
-        turn_id: turn.id(),
+        turn: turn.key,
         stage,
         offer,
         ticket: call.and_then(|call| call.ticket),
-        call: view.as_ref(),
-        result: result.as_ref(),
+        call: view,
+        result,
     });
     match in_time(turn, effect).await {
         Ok(HookAnswer::Ok(changed)) => Ran::Ok(changed),

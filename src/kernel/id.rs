@@ -66,6 +66,12 @@ impl CallId {
     }
 }
 
+impl From<Rc<str>> for CallId {
+    fn from(text: Rc<str>) -> Self {
+        Self(text)
+    }
+}
+
 impl From<&str> for CallId {
     fn from(text: &str) -> Self {
         Self(text.into())
@@ -77,10 +83,15 @@ impl From<&str> for CallId {
 #[serde(transparent)]
 pub struct EffectId(pub u32);
 
-/// A live call as the host refers to it (`ctx.emit`, `ctx.progress`, `ctx.callTool`), unique in its kernel.
+/// A turn as the host refers to it while it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct CallKey(pub u32);
+pub struct TurnKey(pub u32);
+
+/// What the host keeps of a check: the value that a Standard Schema made of a call's arguments. The host gives the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kept(pub u32);
 
 /// A `callTool()` or `next()` that waits on the host's side: names the promise to settle, and the async context in which
 /// user code that runs for it belongs (D-37).

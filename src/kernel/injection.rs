@@ -54,7 +54,7 @@ pub async fn filled(
             agent_id: &turn.header.agent_id,
             level: request.parent.map_or(0, |parent| parent.level + 1),
         };
-        let effect = turn.port.ask(turn, |id| Command::Inject { id, turn_id: turn.id(), ticket: request.ticket, call });
+        let effect = turn.port.ask(turn, |id| Command::Inject { id, turn: turn.key, ticket: request.ticket, call });
         match hooks::in_time(turn, effect).await {
             Ok(Answer::Ok(values)) => values,
             Ok(Answer::Thrown(_)) | Err(_) => return Err(failed()),

@@ -26,7 +26,7 @@ use crate::kernel::turn::Turn;
 pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> Result<IssuedCall, Refusal> {
     // A step that offers less than the turn's tools admits none of them.
     if offer != Offer::All {
-        return Err(Refusal::NotFound { tool: requested.tool_name.clone() });
+        return Err(Refusal::NotFound { tool: requested.tool_name.to_string() });
     }
     let request = CallRequest {
         tool: &requested.tool_name,
@@ -35,8 +35,9 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
         parent: None,
         ticket: None,
         unlisted: false,
+        checked: requested.checked.take(),
     };
-    admission::admit(turn, &request).await.map(IssuedCall)
+    admission::admit(turn, request).await.map(IssuedCall)
 }
 
 pub struct IssuedCall(Admitted);

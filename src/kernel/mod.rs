@@ -133,14 +133,16 @@ impl Kernel {
                     progress::report(&body.call, progress);
                 }
             }
-            Input::CallTool { id, ticket, tool, args, broken, too_deep, unlisted, abandoned } => match self.body(id) {
+            Input::CallTool(request) => match self.body(request.id) {
                 Some(body) => {
-                    let arguments = nested::arguments(args, broken.map(|broken| broken.0), too_deep);
-                    let request = NestedRequest { ticket, tool: tool.0, unlisted, arguments };
-                    body.letters.put(if abandoned { Letter::Abandoned(request) } else { Letter::Call(request) });
+                    let letter = if request.abandoned { Letter::Abandoned } else { Letter::Call };
+                    body.letters.put(letter(NestedRequest::new(&body.call.turn, request)));
                 }
                 // The body was cut off, perhaps by this very input's time. The host is told why before it reads this.
-                None => self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None }),
+                None => {
+                    let ticket = request.ticket;
+                    self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None });
+                }
             },
             Input::Abandon { id, ticket } => {
                 if let Some(body) = self.body(id) {

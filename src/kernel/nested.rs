@@ -1,11 +1,11 @@
 //! `ctx.callTool`: a tool that calls another one. The call passes the same gates as one of the model, in the order of the
 //! design; nothing of it reaches the transcript. Whoever no longer waits for it drops it.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
-
 use crate::kernel::admission::{self, Admitted, CallRequest};
+use crate::kernel::arguments::Check;
 use crate::kernel::call::{self, Call, StartedCall};
 use crate::kernel::call_view::ResultView;
 use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
@@ -15,12 +15,13 @@ use crate::kernel::hooks;
 use crate::kernel::id::{CallId, EffectId, Ticket};
 use crate::kernel::ledger::{self, Settlement};
 use crate::kernel::outcome::Failure;
-use crate::kernel::protocol::{CallResult, Command};
+use crate::kernel::protocol::{CallResult, Command, ToolRequest};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::refusal_cap;
 use crate::kernel::reply::Arguments;
 use crate::kernel::summary::{Entry, Status};
 use crate::kernel::time::Moment;
+use crate::kernel::turn::Turn;
 
 /// What a body sends.
 pub struct NestedRequest {
@@ -30,6 +31,25 @@ pub struct NestedRequest {
     /// Given as a tool object that is not among the agent's tools.
     pub unlisted: bool,
     pub arguments: Arguments,
+    /// What the host said of the arguments ahead.
+    pub checked: Cell<Option<Check>>,
+}
+
+impl NestedRequest {
+    pub fn new(turn: &Rc<Turn>, request: ToolRequest) -> Self {
+        let arguments = match (request.args, request.broken) {
+            _ if request.too_deep => Arguments::TooDeep,
+            (Some(json), None) => Arguments::Json(json.into()),
+            (_, broken) => Arguments::Broken { message: broken.unwrap_or_default().0 },
+        };
+        Self {
+            ticket: request.ticket,
+            tool: request.tool.0,
+            unlisted: request.unlisted,
+            arguments,
+            checked: Cell::new(request.checked.map(|answer| Check::new(turn, answer))),
+        }
+    }
 }
 
 /// How a nested call ended for its caller.
@@ -99,8 +119,9 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
         parent: Some(parent),
         ticket: Some(request.ticket),
         unlisted: request.unlisted,
+        checked: request.checked.take(),
     };
-    let admitted = admission::admit(turn, &asked).await?;
+    let admitted = admission::admit(turn, asked).await?;
     if hold_of(&admitted) == Hold::Exclusive && admitted.call.hold.get() == Some(Hold::Shared) {
         return Err(Refusal::SharedGate { tool: request.tool.clone() });
     }
@@ -237,16 +258,5 @@ impl Drop for Caller {
         let error = call::dropped(&self.parent.turn);
         self.summarise(Status::Abandoned, Some(error.message.clone()));
         self.tell(None, Some(error), None);
-    }
-}
-
-/// A nested request with arguments that the host could not turn into JSON.
-pub fn arguments(json: Option<Box<RawValue>>, broken: Option<String>, too_deep: bool) -> Arguments {
-    if too_deep {
-        return Arguments::TooDeep;
-    }
-    match (json, broken) {
-        (Some(json), None) => Arguments::Json(json.into()),
-        (_, broken) => Arguments::Broken { message: broken.unwrap_or_default() },
     }
 }

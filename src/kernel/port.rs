@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::kernel::body::Body;
 use crate::kernel::execution::Next;
-use crate::kernel::id::{CallKey, EffectId, TurnId};
+use crate::kernel::id::{EffectId, TurnId, TurnKey};
 use crate::kernel::mailbox::Mailbox;
 use crate::kernel::protocol::{Command, KeelOptions};
 use crate::kernel::record::ClosedTurn;
@@ -22,15 +22,18 @@ use crate::kernel::suspension;
 use crate::kernel::time::{Moment, Timers};
 use crate::kernel::turn::Turn;
 
+/// What the commands of one input mostly take.
+const COMMANDS_BYTES: usize = 512;
+
 #[derive(Default)]
 pub struct Port {
     pub options: KeelOptions,
     now: Cell<Moment>,
     pub timers: RefCell<Timers>,
-    /// Commands not yet taken by the host: JSON objects, separated by commas.
+    /// Commands not yet taken by the host: a JSON array that is still open.
     outbox: RefCell<Vec<u8>>,
     next_effect: Cell<u32>,
-    next_call: Cell<u32>,
+    next_turn: Cell<u32>,
     pending: RefCell<BTreeMap<EffectId, oneshot::Sender<String>>>,
     /// Every turn that is not over.
     pub turns: RefCell<BTreeMap<TurnId, Rc<Turn>>>,
@@ -62,7 +65,10 @@ impl Port {
 
     pub fn say(&self, command: &Command<'_>) {
         let mut outbox = self.outbox.borrow_mut();
-        if !outbox.is_empty() {
+        if outbox.is_empty() {
+            outbox.reserve(COMMANDS_BYTES);
+            outbox.push(b'[');
+        } else {
             outbox.push(b',');
         }
         serde_json::to_writer(&mut *outbox, command).expect("a command is plain data: it always serialises");
@@ -89,9 +95,9 @@ impl Port {
         }
     }
 
-    pub fn next_call_key(&self) -> CallKey {
-        let key = CallKey(self.next_call.get());
-        self.next_call.set(key.0.wrapping_add(1));
+    pub fn next_turn_key(&self) -> TurnKey {
+        let key = TurnKey(self.next_turn.get());
+        self.next_turn.set(key.0.wrapping_add(1));
         key
     }
 
@@ -109,13 +115,10 @@ impl Port {
 
     /// Everything said since the last time, as one JSON array; `None` when there is nothing.
     pub fn take_commands(&self) -> Option<String> {
-        let mut outbox = self.outbox.borrow_mut();
-        if outbox.is_empty() {
+        let mut text = self.outbox.take();
+        if text.is_empty() {
             return None;
         }
-        let mut text = Vec::with_capacity(outbox.len() + 2);
-        text.push(b'[');
-        text.append(&mut outbox);
         text.push(b']');
         Some(String::from_utf8(text).expect("serde_json writes UTF-8"))
     }

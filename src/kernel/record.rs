@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::kernel::approval::Pending;
 use crate::kernel::budget::{Budget, Ceiling};
 use crate::kernel::event::{Event, Header, is_false};
-use crate::kernel::id::{CallId, TurnId};
+use crate::kernel::id::{CallId, TurnId, TurnKey};
 use crate::kernel::outcome::Outcome;
 use crate::kernel::protocol::Command;
 use crate::kernel::reply::Reply;
@@ -183,10 +183,10 @@ pub fn finish(turn: &Turn, outcome: &Outcome, events: Vec<Event>) {
         .expect("a record is plain data: it always serialises");
     drop(progressed);
     if turn.parent.is_some() {
-        turn.port.say(&Command::Close { turn_id: turn.id() });
+        turn.port.say(&Command::Close { turn: turn.key });
     } else {
-        report(turn, &Standing::Ended(outcome), &record, |turn_id, append, result| Command::Settled {
-            turn_id,
+        report(turn, &Standing::Ended(outcome), &record, |turn, append, result| Command::Settled {
+            turn,
             append,
             result,
         });
@@ -200,7 +200,7 @@ fn report(
     turn: &Turn,
     outcome: &Standing<'_>,
     record: &RawValue,
-    command: impl for<'a> FnOnce(&'a TurnId, &'a [Box<RawValue>], &'a TurnResult<'a>) -> Command<'a>,
+    command: impl for<'a> FnOnce(TurnKey, &'a [Box<RawValue>], &'a TurnResult<'a>) -> Command<'a>,
 ) {
     let progressed = turn.progressed.borrow();
     let completed = matches!(outcome, Standing::Ended(Outcome::Completed));
@@ -217,14 +217,14 @@ fn report(
         record,
     };
     let mut transcript = turn.transcript.borrow_mut();
-    turn.port.say(&command(turn.id(), transcript.take_unsent(), &result));
+    turn.port.say(&command(turn.key, transcript.take_unsent(), &result));
 }
 
 /// Tells the host where a suspended root stands.
 pub fn report_suspended(turn: &Turn, pending: Vec<Pending>) {
     let record = snapshot(turn);
     let standing = Standing::Suspended { status: "suspended", pending };
-    report(turn, &standing, &record, |turn_id, append, result| Command::Suspended { turn_id, append, result });
+    report(turn, &standing, &record, |turn, append, result| Command::Suspended { turn, append, result });
 }
 
 /// The record of a turn that still runs, as JSON without its transcript.

@@ -2,16 +2,16 @@
 //! reuses, leaves out or makes too long get one of ours, while the transcript keeps the provider's pairing (D-14).
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::kernel::arguments::Check;
 use crate::kernel::id::CallId;
-use crate::kernel::protocol::ModelReply;
 use crate::kernel::schema;
-use crate::kernel::text::Text;
 use crate::kernel::turn::Turn;
 
 pub struct Reply {
@@ -24,9 +24,11 @@ pub struct Reply {
 pub struct RequestedCall {
     pub id: CallId,
     /// The id that pairs call and result in the transcript.
-    pub pair_id: String,
-    pub tool_name: String,
+    pub pair_id: Rc<str>,
+    pub tool_name: Rc<str>,
     pub arguments: Arguments,
+    /// What the host said of the arguments ahead.
+    pub checked: Cell<Option<Check>>,
 }
 
 /// What a call is given.
@@ -55,23 +57,28 @@ impl Arguments {
 const ID_CHARS_MAX: usize = 64;
 const BROKEN_BYTES_MAX: usize = 256;
 
+/// A part as far as the kernel looks at it. The host sends well-formed text.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Part<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(default)]
-    text: Option<Text>,
-    #[serde(default)]
-    tool_call_id: Option<Text>,
-    #[serde(default)]
-    tool_name: Option<Text>,
-    #[serde(default)]
-    input: Option<Text>,
-    #[serde(default)]
-    provider_options: Option<Box<RawValue>>,
+    text: Option<Cow<'a, str>>,
+    tool_call_id: Option<String>,
+    tool_name: Option<String>,
+    input: Option<String>,
+    #[serde(borrow)]
+    provider_options: Option<&'a RawValue>,
     #[serde(default)]
     provider_executed: bool,
+}
+
+/// A part of the assistant message.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MessagePart<'a> {
+    AsGiven(&'a RawValue),
+    Call(CallPart<'a>),
 }
 
 #[derive(Serialize)]
@@ -79,37 +86,46 @@ struct Part<'a> {
 struct CallPart<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    input: &'a RawValue,
+    tool_call_id: Rc<str>,
+    tool_name: Rc<str>,
+    input: Rc<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    provider_options: Option<Box<RawValue>>,
+    provider_options: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "crate::kernel::event::is_false")]
     provider_executed: bool,
 }
 
 impl Reply {
     /// Reads a reply and appends it to the turn's transcript.
-    pub fn read(turn: &Turn, step: u32, reply: &ModelReply) -> Self {
-        let mut read = Self { text: String::new(), finish_reason: Rc::clone(&reply.finish_reason), calls: Vec::new() };
+    pub fn read(
+        turn: &Turn,
+        step: u32,
+        parts: &[Box<RawValue>],
+        finish_reason: Rc<str>,
+        checks: Vec<Option<Check>>,
+    ) -> Self {
+        let mut read = Self { text: String::new(), finish_reason, calls: Vec::new() };
         let mut pair_ids = BTreeSet::new();
-        let mut content = Vec::with_capacity(reply.content.len());
-        for raw in &reply.content {
+        let mut content = Vec::with_capacity(parts.len());
+        let mut checks = checks.into_iter();
+        for raw in parts {
             let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) else {
                 continue;
             };
             match &*part.kind {
                 "tool-call" => {
                     let index = read.calls.len();
-                    let (call, message_part) = read_call(turn, format!("c{step}_{index}"), &mut pair_ids, part);
-                    content.push(Cow::Owned(message_part));
+                    let (call, message_part) = read_call(turn, &|| format!("c{step}_{index}"), &mut pair_ids, part);
+                    let checked = checks.next().flatten();
+                    let call = call.map(|call| RequestedCall { checked: Cell::new(checked), ..call });
+                    content.push(MessagePart::Call(message_part));
                     read.calls.extend(call);
                 }
                 "text" => {
-                    read.text.push_str(part.text.as_ref().map_or("", |text| text.0.as_str()));
-                    content.push(Cow::Borrowed(raw));
+                    read.text.push_str(part.text.as_deref().unwrap_or_default());
+                    content.push(MessagePart::AsGiven(raw));
                 }
-                _ => content.push(Cow::Borrowed(raw)),
+                _ => content.push(MessagePart::AsGiven(raw)),
             }
         }
         if !content.is_empty() {
@@ -120,45 +136,51 @@ impl Reply {
 }
 
 /// The call, unless the provider has already run it, and its part of the assistant message.
-fn read_call(
+fn read_call<'a>(
     turn: &Turn,
-    our_id: String,
-    pair_ids: &mut BTreeSet<String>,
-    part: Part<'_>,
-) -> (Option<RequestedCall>, Box<RawValue>) {
-    let given = part.tool_call_id.map(|text| text.0).unwrap_or_default();
-    let tool_name = part.tool_name.map(|text| text.0).unwrap_or_default();
-    let (arguments, input) = read_arguments(part.input.map(|text| text.0).unwrap_or_default());
+    our_id: &dyn Fn() -> String,
+    pair_ids: &mut BTreeSet<Rc<str>>,
+    part: Part<'a>,
+) -> (Option<RequestedCall>, CallPart<'a>) {
+    let given: Rc<str> = part.tool_call_id.unwrap_or_default().into();
+    let tool_name: Rc<str> = part.tool_name.unwrap_or_default().into();
+    let (arguments, input) = read_arguments(part.input.unwrap_or_default());
     // Two calls of one message with the same id could not be told apart by the provider either.
-    let mut pair_id = if given.is_empty() || pair_ids.contains(&given) { our_id.clone() } else { given.clone() };
-    while !pair_ids.insert(pair_id.clone()) {
-        // A provider that uses our own spelling.
-        pair_id.push('_');
-    }
-    let message_part = to_raw_value(&CallPart {
+    let is_new = |pair_id: &Rc<str>| pair_ids.insert(Rc::clone(pair_id));
+    let pair_id = if given.is_empty() { ours(our_id, is_new) } else { unlike(&given, our_id, is_new) };
+    let message_part = CallPart {
         kind: "tool-call",
-        tool_call_id: &pair_id,
-        tool_name: &tool_name,
-        input: &input,
+        tool_call_id: Rc::clone(&pair_id),
+        tool_name: Rc::clone(&tool_name),
+        input,
         provider_options: part.provider_options,
         provider_executed: part.provider_executed,
-    })
-    .expect("a call part is plain data: it always serialises");
+    };
     if part.provider_executed {
         return (None, message_part);
     }
     let usable = !given.is_empty() && given.chars().count() <= ID_CHARS_MAX && !given.contains('/');
     let mut call_ids = turn.call_ids.borrow_mut();
-    let mut id = CallId::from(if usable { given.as_str() } else { our_id.as_str() });
-    if call_ids.contains(&id) {
-        id = CallId::from(our_id.as_str());
-    }
-    while call_ids.contains(&id) {
+    let is_new = |id: &Rc<str>| call_ids.insert(CallId::from(Rc::clone(id)));
+    let id = CallId::from(if usable { unlike(&given, our_id, is_new) } else { ours(our_id, is_new) });
+    (Some(RequestedCall { id, pair_id, tool_name, arguments, checked: Cell::default() }), message_part)
+}
+
+/// The given id, or one of ours where there is one like it.
+fn unlike(given: &Rc<str>, our_id: &dyn Fn() -> String, mut is_new: impl FnMut(&Rc<str>) -> bool) -> Rc<str> {
+    if is_new(given) { Rc::clone(given) } else { ours(our_id, is_new) }
+}
+
+fn ours(our_id: &dyn Fn() -> String, mut is_new: impl FnMut(&Rc<str>) -> bool) -> Rc<str> {
+    let mut id = our_id();
+    loop {
+        let candidate = id.as_str().into();
+        if is_new(&candidate) {
+            return candidate;
+        }
         // A provider that uses our own spelling.
-        id = CallId::from(format!("{id}_").as_str());
+        id.push('_');
     }
-    call_ids.insert(id.clone());
-    (Some(RequestedCall { id, pair_id, tool_name, arguments }), message_part)
 }
 
 /// The arguments, and what the transcript shows of them. An absent text is an empty object (BL-082).

@@ -24,7 +24,7 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
     let mut outputs: Vec<Option<Output>> = Vec::with_capacity(calls.len());
     for call in &calls {
         outputs.push(match &turn.contract {
-            Some(contract) if contract.submit_id == call.tool_name => {
+            Some(contract) if *contract.submit_id == *call.tool_name => {
                 Some(contract::submit(turn, contract, call).await)
             }
             _ => None,
@@ -106,7 +106,7 @@ async fn run_lane(lane: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered
 
 /// Answers a call that is not admitted.
 fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output, Failure> {
-    let info = CallInfo { call_id: call.id.clone(), tool_id: call.tool_name.as_str().into(), parent_call_id: None };
+    let info = CallInfo { call_id: call.id.clone(), tool_id: Rc::clone(&call.tool_name), parent_call_id: None };
     turn.emit(EventBody::ToolRefused { call: info, error: refusal.error_info() });
     if let Refusal::Repeated { tool } = refusal {
         return Err(Failure::RepeatedCall { tool });
@@ -114,7 +114,7 @@ fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output,
     if turn.limits.invalid_args == Some(InvalidArgs::Fail)
         && let Some(issues) = refusal.issues()
     {
-        return Err(Failure::Validation { tool: call.tool_name.clone(), issues });
+        return Err(Failure::Validation { tool: call.tool_name.to_string(), issues });
     }
     Ok(Output::ErrorText(refusal.for_model(turn)))
 }

@@ -53,11 +53,12 @@ impl Summary {
         self.entries.push(entry);
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// A result's metadata with the summary in it. Metadata that is no object, or has such keys of its own, stays.
     pub fn attach(&self, metadata: Option<Box<RawValue>>) -> Option<Box<RawValue>> {
-        if self.entries.is_empty() {
-            return metadata;
-        }
         let mut text = String::from("{");
         if let Some(metadata) = &metadata {
             let members = serde_json::from_str::<Object<'_>>(metadata.get());

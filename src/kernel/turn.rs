@@ -16,7 +16,7 @@ use crate::kernel::delegation;
 use crate::kernel::event::{CallInfo, Event, EventBody, EventView, Header, LimitName};
 use crate::kernel::gate::Gate;
 use crate::kernel::hooks::HookFlags;
-use crate::kernel::id::{CallId, Ticket, TurnId};
+use crate::kernel::id::{CallId, Ticket, TurnId, TurnKey};
 use crate::kernel::limits::Limits;
 use crate::kernel::port::Port;
 use crate::kernel::protocol::Command;
@@ -30,6 +30,7 @@ use crate::kernel::transcript::Transcript;
 use crate::kernel::usage::Usage;
 
 pub struct Turn {
+    pub key: TurnKey,
     pub port: Rc<Port>,
     pub program: Rc<Program>,
     pub agent_index: usize,
@@ -157,6 +158,7 @@ impl Turn {
             agent_id: Rc::clone(&agent.id),
         };
         Rc::new(Self {
+            key: port.next_turn_key(),
             started: port.now(),
             tool_uses: RefCell::new(vec![0; agent.tools.len()]),
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
@@ -285,7 +287,7 @@ impl Turn {
         self.tree.next_seq.set(seq + 1);
         let event = Event { body, seq, at: self.tree.wall_offset_ms + self.port.now().as_ms() };
         if self.tree.stream.get() {
-            self.port.say(&Command::Event { event: EventView { event: &event, header: &self.header } });
+            self.port.say(&Command::Event { turn: self.key, event: EventView { event: &event, header: &self.header } });
         }
         delegation::forward(self, &event.body);
         // Deltas are not kept: the transcript has the text, once.

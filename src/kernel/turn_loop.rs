@@ -59,9 +59,9 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
 /// Tells the host that the turn exists, and what its model is offered.
 pub fn announce(turn: &Turn) {
     turn.port.say(&Command::Open {
+        turn: turn.key,
         turn_id: turn.id(),
-        parent_turn_id: turn.header.parent_turn_id.as_ref(),
-        root_turn_id: &turn.header.root_turn_id,
+        parent: turn.parent.as_ref().map(|parent| parent.key),
         agent: turn.agent_index,
         attempt: turn.attempt(),
         ticket: turn.origin.as_ref().and_then(|origin| origin.ticket),
@@ -88,7 +88,7 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
         }
         sources.push(index);
     }
-    let effect = turn.port.ask(turn, |id| Command::Instructions { id, turn_id: turn.id(), sources: &sources });
+    let effect = turn.port.ask(turn, |id| Command::Instructions { id, turn: turn.key, sources: &sources });
     match effect.read::<Answer<Text>>().await {
         Answer::Ok(Text(text)) => {
             if !text.is_empty() {

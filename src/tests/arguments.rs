@@ -139,7 +139,7 @@ fn d_25_arguments_reach_the_body_byte_for_byte_and_bounded_in_depth() {
     script.run();
     let call = &script.commands("call")[0];
     assert_eq!(call["args"]["s"], "\u{fffd}", "as far as this reader can tell");
-    assert!(script.text.contains(&format!("\"args\":{raw}")));
+    assert!(script.text.contains(&format!("0,{raw},null,false]")), "the last fields of its call");
     assert_eq!(script.commands("call").len(), 1);
     assert_eq!(script.events_of("t", "tool.refused")[0]["error"]["code"], "VALUE_TOO_DEEP");
 }
@@ -149,7 +149,7 @@ fn d_26_the_host_has_the_last_word_on_prepared_arguments() {
     let mut script = Script::new([agent("a").tool(tool("look").set("prepares", json!(true)))]);
     script.on("a", [calls([call("look", json!({"n": 1})), call("look", json!({"n": 2}))]), text("done")]);
     let invalid = json!({"invalid": [{"path": "/n", "message": "must be even"}]});
-    script.on("prepare", [Step::Answer(invalid), ok(json!({"exclusive": null}))]).run();
+    script.on("prepare", [Step::Answer(invalid), ok(json!({"kept": 1}))]).run();
     assert!(script.outputs("t")[0]["value"].as_str().unwrap().contains("must be even"));
     assert_eq!(script.bodies("look"), [Value::Null], "the host kept the arguments");
 }

@@ -5,6 +5,7 @@ mod access;
 mod arguments;
 mod budget;
 mod calls;
+mod checks;
 mod child_result;
 mod contract;
 mod delegation;

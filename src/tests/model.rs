@@ -14,11 +14,11 @@ fn nt_40_retryable_errors_are_retried_within_the_step() {
     script.on("a", [model_error(true), model_error(true), model_error(true), text("done")]).run();
     assert_eq!(script.status("t"), "completed");
     assert_eq!(script.used("t")["steps"], 1);
-    let attempts: Vec<_> =
-        script.model_calls("t").iter().map(|call| (call["step"].clone(), call["attempt"].clone())).collect();
-    assert_eq!(attempts, (1..=4).map(|attempt| (json!(1), json!(attempt))).collect::<Vec<_>>());
+    assert_eq!(script.model_calls("t").len(), 4);
     let restarted = script.events_of("t", "step.restarted");
-    assert_eq!((restarted.len(), &restarted[0]["reason"]["code"]), (3, &json!("MODEL_ERROR")));
+    let attempts: Vec<_> = restarted.iter().map(|event| (event["step"].clone(), event["attempt"].clone())).collect();
+    assert_eq!(attempts, (2..=4).map(|attempt| (json!(1), json!(attempt))).collect::<Vec<_>>());
+    assert_eq!(restarted[0]["reason"]["code"], "MODEL_ERROR");
     assert_eq!(script.model_calls("t")[1]["append"], json!([]), "the host has the messages already");
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::kernel::id::{EffectId, Kept};
 use crate::kernel::schema::{self, Issues};
 use crate::kernel::text::{self, Text};
 use crate::kernel::transcript::Output;
@@ -41,6 +42,9 @@ pub struct ModelReply {
     pub content: Vec<Box<RawValue>>,
     pub finish_reason: Rc<str>,
     pub usage: Usage,
+    /// What was checked ahead of the tool calls' arguments, in their order.
+    #[serde(default)]
+    pub checked: Vec<Option<PrepareAnswer>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,15 +55,23 @@ pub struct ModelError {
     pub retry_after_ms: Option<f64>,
 }
 
+/// What a Standard Schema says of arguments. The host may say it together with the call, before it is asked, which spares
+/// a crossing; it counts when the call comes to that gate with its arguments as they were sent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PrepareAnswer {
-    /// `exclusive`: what a `concurrency` function said, absent where there is none.
+    /// `kept`: the value that the body will get; `exclusive`: what a `concurrency` function said, where there is one.
     Ok {
+        kept: Kept,
+        #[serde(default)]
         exclusive: Option<bool>,
     },
     Invalid(Issues),
     Thrown(Thrown),
+    /// Said ahead only: the schema takes its time, and its promise is kept for whoever asks.
+    Begun {
+        kept: Kept,
+    },
 }
 
 #[derive(Deserialize)]
@@ -92,6 +104,9 @@ pub struct CallResult {
     /// What the tool asks of the turn beside its answer; only a call of the model is listened to.
     #[serde(default)]
     pub control: Control,
+    /// The command that was answered with this result, as long as nothing of it has changed: the host has it already.
+    #[serde(skip)]
+    pub answer_of: Option<EffectId>,
 }
 
 /// A tool's wish for how its turn goes on.
@@ -123,12 +138,16 @@ impl Control {
 impl CallResult {
     /// A result that is this value.
     pub fn of(is_error: bool, value: Box<RawValue>) -> Self {
-        Self { is_error, text: None, value: Some(value), metadata: None, control: Control::default() }
+        Self { value: Some(value), ..Self::empty(is_error) }
     }
 
     /// A tool that reports its own failure.
     pub fn error(text: String) -> Self {
-        Self { is_error: true, text: Some(Text(text)), value: None, metadata: None, control: Control::default() }
+        Self { text: Some(Text(text)), ..Self::empty(true) }
+    }
+
+    fn empty(is_error: bool) -> Self {
+        Self { is_error, text: None, value: None, metadata: None, control: Control::default(), answer_of: None }
     }
 
     /// Deeper than anybody behind us can read (D-25).

@@ -11,6 +11,7 @@ use crate::kernel::event::{DeltaKind, Progress};
 use crate::kernel::hooks::HookFlags;
 use crate::kernel::id::{EffectId, Ticket, TurnId};
 use crate::kernel::limits::Limits;
+use crate::kernel::protocol::PrepareAnswer;
 use crate::kernel::spec::ContractSpec;
 use crate::kernel::text::Text;
 
@@ -73,23 +74,8 @@ pub enum Input {
         id: EffectId,
         progress: Progress,
     },
-    /// The `ctx.callTool` of the body `id`; `broken` says why there are no arguments.
-    CallTool {
-        id: EffectId,
-        ticket: Ticket,
-        tool: Text,
-        args: Option<Box<RawValue>>,
-        broken: Option<Text>,
-        /// The arguments nest deeper than the host can write.
-        #[serde(default)]
-        too_deep: bool,
-        /// A tool object was given that is not among the agent's tools, whatever its name.
-        #[serde(default)]
-        unlisted: bool,
-        /// Its own signal had fired before it was made: nothing of it is to happen.
-        #[serde(default)]
-        abandoned: bool,
-    },
+    /// A `ctx.callTool`.
+    CallTool(ToolRequest),
     /// A `callTool` of the body `id` is no longer waited for.
     Abandon {
         id: EffectId,
@@ -108,4 +94,30 @@ pub enum Input {
         decisions: BTreeMap<String, Decision>,
         stopped: Option<StoppedBefore>,
     },
+}
+
+/// The `ctx.callTool` of the body `id`. The host writes it as an array of the fields in this order, up to the last that says
+/// anything.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolRequest {
+    pub id: EffectId,
+    pub ticket: Ticket,
+    pub tool: Text,
+    pub args: Option<Box<RawValue>>,
+    /// What was checked ahead of the arguments.
+    #[serde(default)]
+    pub checked: Option<PrepareAnswer>,
+    /// A tool object was given that is not among the agent's tools, whatever its name.
+    #[serde(default)]
+    pub unlisted: bool,
+    /// Its own signal had fired before it was made: nothing of it is to happen.
+    #[serde(default)]
+    pub abandoned: bool,
+    /// Why there are no arguments.
+    #[serde(default)]
+    pub broken: Option<Text>,
+    /// The arguments nest deeper than the host can write.
+    #[serde(default)]
+    pub too_deep: bool,
 }

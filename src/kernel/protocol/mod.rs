@@ -11,5 +11,5 @@ pub use self::answer::{
     PartAnswer, PrepareAnswer, Thrown,
 };
 pub use self::command::{Command, Offer, Stage};
-pub use self::input::{Input, Start, StoppedBefore};
+pub use self::input::{Input, Start, StoppedBefore, ToolRequest};
 pub use self::options::KeelOptions;

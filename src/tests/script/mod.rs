@@ -1,6 +1,7 @@
 //! The one harness of the scenario tests: a scripted host on virtual time, speaking the engine's text protocol. A test
 //! is a script (who answers what, when) plus expectations on what the kernel did (`view.rs`).
 
+mod commands;
 mod looking;
 mod nested;
 mod owing;
@@ -11,13 +12,12 @@ mod view;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::kernel::spec::Program;
-use crate::kernel::text::well_formed;
 
+pub use self::commands::{Turns, read};
 pub use self::looking::{endless, look, looks};
 pub use self::owing::{note, note_schema, owing, submit};
 pub use self::program::{Agent, Tool, agent, as_tool, build, merge, tool};
@@ -42,7 +42,11 @@ pub struct Script {
     due: BTreeMap<(u64, u32), (u32, Value)>,
     next_due: u32,
     agent_of: BTreeMap<String, usize>,
+    turns: Turns,
     outstanding: BTreeMap<u32, Value>,
+    /// What bodies answered, which the kernel does not send back where it stands as it was.
+    answers: BTreeMap<u32, Value>,
+    kept: u32,
     /// Every command, parsed and as it came.
     pub log: Vec<Value>,
     pub text: String,
@@ -65,7 +69,10 @@ impl Script {
             due: BTreeMap::new(),
             next_due: 0,
             agent_of: BTreeMap::new(),
+            turns: Turns::default(),
             outstanding: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            kept: 0,
             log: Vec::new(),
             text: String::new(),
         }
@@ -192,6 +199,7 @@ impl Script {
 
     fn deliver(&mut self, id: u32, answer: &Value) {
         self.outstanding.remove(&id);
+        self.answers.insert(id, answer["result"].clone());
         let commands = self.engine.answer(id, answer.to_string(), self.now);
         self.perform(commands);
     }
@@ -199,13 +207,23 @@ impl Script {
     fn perform(&mut self, commands: Option<String>) {
         let Some(commands) = commands else { return };
         self.text.push_str(&commands);
-        let readable = well_formed(&commands);
-        let commands: Vec<&RawValue> = serde_json::from_str(&readable).expect("commands are a JSON array");
-        for command in commands {
-            let command = readable_fields(command);
+        for mut command in read(&commands, &mut self.turns) {
+            self.fill_in(&mut command["result"]);
             self.perform_one(&command);
             self.log.push(command);
         }
+    }
+
+    /// Puts what a body answered in place of the reference to it.
+    fn fill_in(&self, result: &mut Value) {
+        let Some(id) = result["answerOf"].as_u64() else { return };
+        let answer = &self.answers[&u32::try_from(id).expect("an effect's id")];
+        let value = &answer["value"];
+        let own = answer["text"].as_str().or_else(|| value.as_str()).map(str::to_owned);
+        *result = json!({
+            "isError": answer["isError"], "text": own.unwrap_or_else(|| value.to_string()), "value": value,
+            "metadata": answer["metadata"],
+        });
     }
 
     fn perform_one(&mut self, command: &Value) {
@@ -246,7 +264,10 @@ impl Script {
         let (names, fallback) = match kind {
             "model" => (vec![turn_id.to_owned(), self.agent_id(turn_id)], None),
             "call" => (vec![self.tool_id(command)], Some(result(json!("ok")))),
-            "prepare" => (vec![kind.to_owned()], Some(ok(json!({"exclusive": null})))),
+            "prepare" => {
+                self.kept += 1;
+                (vec![kind.to_owned()], Some(ok(json!({"kept": self.kept}))))
+            }
             "preparePart" => (vec![kind.to_owned()], Some(ok(json!({"value": null})))),
             _ => (vec![kind.to_owned()], Some(ok(json!(true)))),
         };
@@ -254,13 +275,6 @@ impl Script {
         let default = || names.iter().find_map(|name| self.defaults.get(name).cloned());
         scripted.or_else(default).or(fallback).unwrap_or_else(|| panic!("unexpected {command}"))
     }
-}
-
-/// A command, less the fields that hold something nested too deep for a reader.
-fn readable_fields(command: &RawValue) -> Value {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(command.get()).expect("a command is an object");
-    let readable = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
-    fields.into_iter().map(|(field, raw)| (field, readable(raw))).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// The host's clock in whole microseconds, which can be ordered.

@@ -43,6 +43,9 @@ impl Host {
             self.asked[at].hangs = true;
             return;
         };
+        let asked = &self.asked[at];
+        let (kind, turn_id, id) = (asked.kind.clone(), asked.turn_id.clone(), asked.id);
+        let answer = self.with_checks(&kind, &turn_id, id, answer);
         self.answer_with(at, &answer);
     }
 
@@ -50,10 +53,7 @@ impl Host {
         let asked = self.asked.swap_remove(at);
         self.over.push(asked.id);
         match asked.kind.as_str() {
-            "prepare" if !answer["ok"].is_null() => {
-                self.prepared.extend(asked.key);
-                self.prepared(&asked, answer);
-            }
+            "prepare" if !answer["ok"].is_null() => self.said(asked.ticket, answer),
             "model" if answer["error"]["retryable"] == true => {
                 self.retrying.insert(asked.turn_id);
             }

@@ -21,6 +21,8 @@ pub struct Drawn {
 pub struct DrawnTool {
     pub id: String,
     pub delegates: bool,
+    /// A check that comes with a nested call counts.
+    pub checked_ahead: bool,
     /// A nested call to it runs alone, unless its `concurrency` function says otherwise.
     pub exclusive: bool,
     pub injects: bool,
@@ -62,11 +64,16 @@ fn draw_agent(random: &mut Random, index: u32, count: u32) -> (Agent, Drawn) {
     }
     for child in 0..count {
         if random.chance(if child > index { 90 } else { 25 }) {
-            let connection = draw_connection(random, &format!("agent{child}"));
-            built = built.tool(connection);
-            let id = format!("run-agent{child}");
-            let known = DrawnTool { id, delegates: true, exclusive: false, injects: false, replay_safe: false };
-            drawn.tools.push(known);
+            let prepares = random.chance(15);
+            built = built.tool(draw_connection(random, &format!("agent{child}"), prepares));
+            drawn.tools.push(DrawnTool {
+                id: format!("run-agent{child}"),
+                delegates: true,
+                checked_ahead: prepares,
+                exclusive: false,
+                injects: false,
+                replay_safe: false,
+            });
         }
     }
     (built, drawn)
@@ -83,9 +90,11 @@ fn draw_tool(random: &mut Random, id: &str) -> (Tool, DrawnTool) {
         1 => json!([{"name": "key", "from": "toolCallId"}]),
         _ => json!([]),
     };
+    let prepares = random.chance(30);
     let known = DrawnTool {
         id: id.to_owned(),
         delegates: false,
+        checked_ahead: prepares && injects == json!([]),
         exclusive: concurrency != "shared",
         injects: injects != json!([]),
         replay_safe: random.chance(40),
@@ -94,7 +103,7 @@ fn draw_tool(random: &mut Random, id: &str) -> (Tool, DrawnTool) {
         .schema(schema)
         .access(access)
         .set("concurrency", json!(concurrency))
-        .set("prepares", json!(random.chance(30)))
+        .set("prepares", json!(prepares))
         .set("timeoutMs", timeout)
         .set("maxUses", max_uses)
         .set("exposure", json!(random.pick(&["direct", "direct", "direct", "direct", "deferred", "hidden"])))
@@ -103,11 +112,11 @@ fn draw_tool(random: &mut Random, id: &str) -> (Tool, DrawnTool) {
     (tool, known)
 }
 
-fn draw_connection(random: &mut Random, agent_id: &str) -> Tool {
+fn draw_connection(random: &mut Random, agent_id: &str, prepares: bool) -> Tool {
     let mut connection = as_tool(agent_id)
         .connect("retries", json!(if random.chance(30) { random.within(1, 2) } else { 0 }))
         .connect("briefs", json!(random.chance(15)))
-        .set("prepares", json!(random.chance(15)))
+        .set("prepares", json!(prepares))
         .connect(
             "forward",
             json!({"progress": random.chance(20), "parts": if random.chance(20) { vec!["note"] } else { vec![] }}),

@@ -11,10 +11,11 @@ use super::definitions::{self, Drawn};
 use super::keel;
 use super::ledger::Rows;
 use super::nesting::Nesting;
+use super::prepared::Prepared;
 use super::random::Random;
 use crate::engine::Engine;
 use crate::kernel::spec::Program;
-use crate::tests::script::{build, merge};
+use crate::tests::script::{Turns, build, merge};
 
 /// Inputs before the user loses patience and stops everything.
 const INPUTS_MAX: u32 = 500;
@@ -24,7 +25,6 @@ pub struct Asked {
     pub id: u32,
     pub kind: String,
     pub turn_id: String,
-    pub key: Option<u32>,
     /// The nested call, or the `next()`, that it serves.
     pub ticket: Option<u32>,
     /// Empty for what serves no call.
@@ -63,7 +63,8 @@ pub struct Host {
     /// Ids of effects that need no answer any longer.
     pub over: Vec<u32>,
     pub open: BTreeMap<String, OpenTurn>,
-    pub prepared: BTreeSet<u32>,
+    pub prepared: Prepared,
+    pub turns: Turns,
     pub nesting: Nesting,
     pub rows: Rows,
     /// What roots that stand still wait for.
@@ -111,7 +112,8 @@ pub fn run(seed: u64) -> u64 {
         asked: Vec::new(),
         over: vec![1_000_000],
         open: BTreeMap::new(),
-        prepared: BTreeSet::new(),
+        prepared: Prepared::default(),
+        turns: Turns::default(),
         nesting: Nesting::default(),
         rows: Rows::default(),
         pending: BTreeMap::new(),

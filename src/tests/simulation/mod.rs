@@ -15,6 +15,7 @@ mod keel;
 mod ledger;
 mod nesting;
 mod perform;
+mod prepared;
 mod random;
 mod standing;
 

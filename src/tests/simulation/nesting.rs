@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::host::{Asked, Host};
+use super::host::Host;
+use super::prepared::By;
 
 /// A promise that waits.
 pub struct Ticket {
@@ -89,9 +90,12 @@ impl Host {
             },
         );
         let args = broken.map_or(args, |_| Value::Null);
-        let body =
-            json!({"id": by, "ticket": ticket, "tool": name, "args": args, "broken": broken, "abandoned": abandoned});
-        self.input("callTool", &body);
+        let check = self.check_ahead(turn_id, By::Ticket(ticket));
+        // It counts for arguments as they were sent, of a tool that has a schema of the host's.
+        if at.is_some_and(|at| self.agents[self.agent_of[turn_id]].tools[at].checked_ahead) {
+            self.said(Some(ticket), &check);
+        }
+        self.input("callTool", &json!([by, ticket, name, args, check, false, abandoned, broken]));
         assert!(!abandoned || !self.nesting.waiting.contains_key(&ticket), "nobody waits for an abandoned call");
     }
 
@@ -152,11 +156,11 @@ impl Host {
         self.nesting.exclusive.insert((turn_id.to_owned(), call_id.to_owned()), exclusive);
     }
 
-    /// The answer to `prepare` says whether a nested call runs alone.
-    pub fn prepared(&mut self, asked: &Asked, answer: &Value) {
-        let ticket = asked.ticket.and_then(|number| self.nesting.waiting.get_mut(&number));
+    /// A check of arguments says whether a nested call runs alone.
+    pub fn said(&mut self, ticket: Option<u32>, check: &Value) {
+        let ticket = ticket.and_then(|number| self.nesting.waiting.get_mut(&number));
         if let Some(nested) = ticket.and_then(|ticket| ticket.nested.as_mut()) {
-            nested.prepared = answer["ok"]["exclusive"].as_bool();
+            nested.prepared = check["ok"]["exclusive"].as_bool();
         }
     }
 

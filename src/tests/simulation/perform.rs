@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::host::{Asked, Host, OpenTurn, root_of, within};
 use super::invariants;
+use super::prepared::By;
 use crate::kernel::port::Live;
+use crate::tests::script::read;
 
 /// A command as far as this host looks at it.
 #[derive(Deserialize)]
@@ -19,7 +21,8 @@ struct Command {
     turn_id: Option<String>,
     agent: Option<usize>,
     submit: Option<usize>,
-    key: Option<u32>,
+    kept: Option<u32>,
+    begun: Option<u32>,
     ticket: Option<u32>,
     call_id: Option<String>,
     #[serde(default)]
@@ -38,13 +41,17 @@ struct Command {
     #[serde(default)]
     result: Value,
 }
+
 impl Host {
     pub fn perform(&mut self, commands: Option<String>) {
         if let Some(commands) = commands {
             commands.hash(&mut self.log);
-            let commands: Vec<Command> = serde_json::from_str(&commands).expect("commands are a JSON array");
-            for command in commands {
-                self.perform_one(command);
+            let commands = read(&commands, &mut self.turns);
+            for command in &commands {
+                self.perform_one(Command::deserialize(command).expect("a command in its shape"));
+            }
+            for asked in commands.iter().filter(|command| command["type"] == "model") {
+                self.prepared.check_step(asked["turnId"].as_str().expect("a turn"));
             }
         }
         self.check();
@@ -89,11 +96,17 @@ impl Host {
             "append" => {}
             "resolve" => {
                 let is_served = !command.result.is_null() || !command.error.is_null();
-                self.resolve(command.ticket.expect("a ticket"), is_served);
+                let ticket = command.ticket.expect("a ticket");
+                if !is_served {
+                    self.prepared.forget(By::Ticket(ticket));
+                }
+                self.resolve(ticket, is_served);
             }
             "cancel" => {
                 let id = command.id.expect("an effect");
                 self.forget_nexts(id);
+                self.prepared.forget(By::Prepare(id));
+                self.prepared.forget(By::Reply(id));
                 // A model that took too long may be asked again.
                 let model = self.asked.iter().find(|asked| asked.id == id && asked.kind == "model");
                 self.retrying.extend(model.map(|asked| asked.turn_id.clone()));
@@ -102,9 +115,7 @@ impl Host {
                 self.asked.retain(|asked| asked.id != id);
                 self.over.push(id);
             }
-            "release" => {
-                self.prepared.remove(&command.key.expect("a call"));
-            }
+            "release" => self.prepared.take(&turn_id, command.kept.expect("what is kept")),
             "event" => {
                 let root = command.event["rootTurnId"].as_str().expect("an event has a root").to_owned();
                 self.streamed.entry(root).or_default().push(command.event);
@@ -114,13 +125,13 @@ impl Host {
     }
 
     fn ask(&mut self, command: Command, turn_id: String) {
-        let Command { kind, key, ticket, stage, entry, .. } = command;
+        let Command { kind, kept, begun, ticket, stage, entry, .. } = command;
         let id = command.id.expect("an effect");
         // A turn may be opened and asked for in one input; it is never asked for after its end.
         let turn = self.open.get(&turn_id).unwrap_or_else(|| panic!("{kind} for {turn_id}, which is not open"));
         let owes = turn.owes;
-        if kind == "call" && !command.keep {
-            self.prepared.remove(&key.expect("a call has a key"));
+        if let Some(number) = kept.filter(|_| kind == "call" && !command.keep).or(begun) {
+            self.prepared.take(&turn_id, number);
         }
         self.retrying.remove(&turn_id);
         let viewed = command.call["callId"].as_str().map(str::to_owned);
@@ -139,12 +150,13 @@ impl Host {
         if kind == "ledger" {
             self.rows.told(&entry);
         }
-        self.asked.push(Asked { id, kind, turn_id, key, ticket, call_id, stage, entry, owes, nexts: 0, hangs: false });
+        self.asked.push(Asked { id, kind, turn_id, ticket, call_id, stage, entry, owes, nexts: 0, hangs: false });
     }
 
     fn close(&mut self, turn_id: &str) {
         self.pending.remove(turn_id);
         self.retrying.remove(turn_id);
+        self.prepared.forget_turn(turn_id);
         assert!(self.open.remove(turn_id).is_some(), "{turn_id} is closed once");
         let child = self.open.keys().find(|id| within(id, turn_id));
         assert_eq!(child, None, "no child outlives {turn_id}");
@@ -171,7 +183,6 @@ impl Host {
         assert!(live.timers == 0 || self.armed.is_some(), "somebody waits for a moment that never comes");
         if self.open.is_empty() {
             assert_eq!(live, Live::default(), "nothing is left of what is over");
-            assert!(self.prepared.is_empty(), "prepared and never released: {:?}", self.prepared);
         }
     }
 
