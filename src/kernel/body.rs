@@ -2,6 +2,7 @@
 //! flight below a body when it settles is dropped with it.
 
 use std::collections::BTreeMap;
+use std::future::pending;
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -91,7 +92,7 @@ async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, 
                 return Ok(Settled::TimedOut { after_ms });
             }
             letter = body.letters.take().fuse() => below.take(call, letter),
-            ended = below.running.select_next_some() => ended?,
+            ended = below.ended().fuse() => ended?,
         }
     }
 }
@@ -99,8 +100,15 @@ async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, 
 /// The nested calls of a body that are in flight.
 #[derive(Default)]
 struct Below<'a> {
-    running: FuturesUnordered<LocalBoxFuture<'a, Result<(), Failure>>>,
+    /// Made for the first: most bodies call nothing.
+    running: Option<FuturesUnordered<LocalBoxFuture<'a, Served>>>,
     handles: BTreeMap<Ticket, AbortHandle>,
+}
+
+/// A nested call that is over.
+struct Served {
+    ticket: Ticket,
+    ended: Result<(), Failure>,
 }
 
 impl<'a> Below<'a> {
@@ -111,7 +119,8 @@ impl<'a> Below<'a> {
                 // Boxed by itself: whatever wraps a future keeps room for it twice.
                 let (serving, handle) = abortable(Box::pin(nested::serve(Rc::clone(call), request)));
                 self.handles.insert(ticket, handle);
-                self.running.push(serve(call, serving).boxed_local());
+                let served = serve(call, serving).map(move |ended| Served { ticket, ended });
+                self.running.get_or_insert_default().push(served.boxed_local());
             }
             Letter::Abandoned(request) => nested::abandon(call, &request),
             Letter::Abandon { ticket } => {
@@ -120,6 +129,14 @@ impl<'a> Below<'a> {
                 }
             }
         }
+    }
+
+    /// Waits for the next that is over; for ever, where there is none.
+    async fn ended(&mut self) -> Result<(), Failure> {
+        let Some(running) = &mut self.running else { return pending().await };
+        let Some(Served { ticket, ended }) = running.next().await else { return pending().await };
+        self.handles.remove(&ticket);
+        ended
     }
 }
 
@@ -140,7 +157,7 @@ struct Timeout {
 }
 
 async fn sleep(call: &Call, timeout: Option<&Timeout>) -> f64 {
-    let Some(timeout) = timeout else { return std::future::pending().await };
+    let Some(timeout) = timeout else { return pending().await };
     let port = &call.turn.port;
     Sleep::until(port, port.now().after_ms(timeout.enforced_ms)).await;
     timeout.reported_ms

@@ -1,6 +1,6 @@
 //! A tool call that passed its gates. Once it has started it ends in exactly one terminal event, however it is left.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -35,7 +35,7 @@ pub struct Call {
     pub given: Rc<RawValue>,
     /// What the host's own check made of the arguments, for the body.
     pub kept: Option<Kept>,
-    pub nesting: Nesting,
+    nesting: OnceCell<Nesting>,
     /// How the turn's gate is held by this call, or by one above it.
     pub hold: Cell<Option<Hold>>,
     pub slot: Slot,
@@ -60,7 +60,7 @@ impl Call {
             level: parent.as_ref().map_or(0, |parent| parent.level + 1),
             hold: Cell::new(parent.as_ref().and_then(|parent| parent.hold.get())),
             slot: Slot::of(turn.tree.slots.clone()),
-            nesting: Nesting::default(),
+            nesting: OnceCell::new(),
             progress: RefCell::default(),
             started: Cell::default(),
             ended: Cell::default(),
@@ -73,6 +73,16 @@ impl Call {
             given,
             kept,
         }
+    }
+
+    /// What the call keeps of those that it makes, from the first on: most make none.
+    pub fn nesting(&self) -> &Nesting {
+        self.nesting.get_or_init(Nesting::default)
+    }
+
+    /// The same, where it made any.
+    pub fn nested(&self) -> Option<&Nesting> {
+        self.nesting.get()
     }
 
     pub fn tool(&self) -> &ToolSpec {

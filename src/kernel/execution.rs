@@ -100,13 +100,12 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
         }
         None => body::run(call, next).await?,
     };
-    let summary = call.nesting.summary.borrow();
-    Ok(match ran {
-        Ran::Result(result) if !summary.is_empty() => {
-            let metadata = summary.attach(result.metadata);
+    Ok(match (ran, call.nested()) {
+        (Ran::Result(result), Some(nesting)) => {
+            let metadata = nesting.summary.borrow().attach(result.metadata);
             Ran::Result(CallResult { metadata, answer_of: None, ..result })
         }
-        Ran::Result(_) | Ran::Raised { .. } | Ran::NeedsApproval => ran,
+        (ran, _) => ran,
     })
 }
 

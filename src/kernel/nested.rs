@@ -27,7 +27,7 @@ use crate::kernel::turn::Turn;
 pub struct NestedRequest {
     /// The promise that waits.
     pub ticket: Ticket,
-    pub tool: String,
+    pub tool: Rc<str>,
     /// Given as a tool object that is not among the agent's tools.
     pub unlisted: bool,
     pub arguments: Arguments,
@@ -44,7 +44,7 @@ impl NestedRequest {
         };
         Self {
             ticket: request.ticket,
-            tool: request.tool.0,
+            tool: request.tool.0.into(),
             unlisted: request.unlisted,
             arguments,
             checked: Cell::new(request.checked.map(|answer| Check::new(turn, answer))),
@@ -79,13 +79,13 @@ pub fn abandon(parent: &Rc<Call>, request: &NestedRequest) {
 }
 
 async fn perform(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Result<Ended, Failure> {
-    let cap = &parent.nesting.cap;
+    let cap = &parent.nesting().cap;
     let Some(admission) = cap.admit().await else {
         return Ok(Ended::Refused(refuse(
             parent,
             id,
             request,
-            Refusal::TooManyRefused { tool: request.tool.clone(), parent: parent.id.clone() },
+            Refusal::TooManyRefused { tool: request.tool.to_string(), parent: parent.id.clone() },
         )));
     };
     let admitted = match admit(parent, id, request).await {
@@ -110,7 +110,7 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
         return Err(Refusal::NestedDisabled);
     }
     if parent.level + 1 > max {
-        return Err(Refusal::NestedDepth { tool: request.tool.clone(), max });
+        return Err(Refusal::NestedDepth { tool: request.tool.to_string(), max });
     }
     let asked = CallRequest {
         tool: &request.tool,
@@ -123,18 +123,15 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
     };
     let admitted = admission::admit(turn, asked).await?;
     if hold_of(&admitted) == Hold::Exclusive && admitted.call.hold.get() == Some(Hold::Shared) {
-        return Err(Refusal::SharedGate { tool: request.tool.clone() });
+        return Err(Refusal::SharedGate { tool: request.tool.to_string() });
     }
     Ok(admitted)
 }
 
 /// A refused call was never started: one event, unpaired (D-13).
 fn refuse(parent: &Call, id: &CallId, request: &NestedRequest, refusal: Refusal) -> Refusal {
-    let call = CallInfo {
-        call_id: id.clone(),
-        tool_id: request.tool.as_str().into(),
-        parent_call_id: Some(parent.id.clone()),
-    };
+    let call =
+        CallInfo { call_id: id.clone(), tool_id: Rc::clone(&request.tool), parent_call_id: Some(parent.id.clone()) };
     parent.turn.emit(EventBody::ToolRefused { call, error: refusal.error_info() });
     refusal
 }
@@ -148,7 +145,7 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
     }
     let parent = call.parent.as_ref().expect("a nested call has a caller");
     let hold = hold_of(&admitted);
-    let _among_siblings = parent.nesting.gate.pass(hold).await;
+    let _among_siblings = parent.nesting().gate.pass(hold).await;
     // Below a call that holds the turn's gate, the gate is not taken again: it would wait for its own caller.
     let _in_turn = match call.hold.get() {
         Some(_) => None,
@@ -170,7 +167,7 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
             Ok(Ended::Raised { thrown_by })
         }
         Ran::NeedsApproval => {
-            parent.nesting.cap.refuse();
+            parent.nesting().cap.refuse();
             ledger::settled(call, Settlement::Failed).await;
             let refusal = Refusal::needs_approval(&call.view());
             started.fail(refusal.error_info());
@@ -191,7 +188,7 @@ struct Caller {
     parent: Rc<Call>,
     id: CallId,
     ticket: Ticket,
-    tool: String,
+    tool: Rc<str>,
     /// As sent, where payloads are captured.
     arguments: Option<String>,
     began: Moment,
@@ -201,14 +198,15 @@ struct Caller {
 impl Caller {
     /// Numbers the call: every request gets a number, also one that is refused unseen.
     fn new(parent: &Rc<Call>, request: &NestedRequest) -> Self {
-        let number = parent.nesting.numbered.get() + 1;
-        parent.nesting.numbered.set(number);
+        let numbered = &parent.nesting().numbered;
+        let number = numbered.get() + 1;
+        numbered.set(number);
         let port = &parent.turn.port;
         Self {
             parent: Rc::clone(parent),
             id: parent.id.nested(number),
             ticket: request.ticket,
-            tool: request.tool.clone(),
+            tool: Rc::clone(&request.tool),
             arguments: port.options.capture_tool_io.then(|| request.arguments.shown().to_owned()),
             began: port.now(),
             answered: false,
@@ -234,9 +232,9 @@ impl Caller {
     }
 
     fn summarise(&self, status: Status, error: Option<String>) {
-        self.parent.nesting.summary.borrow_mut().add(Entry {
+        self.parent.nesting().summary.borrow_mut().add(|| Entry {
             id: self.id.clone(),
-            name: self.tool.clone(),
+            name: Rc::clone(&self.tool),
             status,
             duration_ms: self.parent.turn.port.now().ms_since(self.began),
             args: self.arguments.clone(),

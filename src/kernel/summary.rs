@@ -1,6 +1,8 @@
 //! The summary of a call's nested calls, as its result's metadata shows it: the first 32 in the order in which they ended.
 //! The keys keep the seed's spelling (D-13).
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -32,7 +34,7 @@ pub enum Status {
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     pub id: CallId,
-    pub name: String,
+    pub name: Rc<str>,
     pub status: Status,
     pub duration_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,23 +44,23 @@ pub struct Entry {
 }
 
 impl Summary {
-    /// Takes an entry; its texts are cut here.
-    pub fn add(&mut self, mut entry: Entry) {
+    /// Takes an entry, which is made where there is room for it; its texts are cut here.
+    pub fn add(&mut self, entry: impl FnOnce() -> Entry) {
         if self.entries.len() == ENTRIES_MAX {
             self.truncated += 1;
             return;
         }
+        let mut entry = entry();
         entry.args = entry.args.map(|args| cut(args, ARGS_BYTES_MAX));
         entry.error = entry.error.filter(|error| !error.is_empty()).map(|error| cut(error, ERROR_BYTES_MAX));
         self.entries.push(entry);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// A result's metadata with the summary in it. Metadata that is no object, or has such keys of its own, stays.
     pub fn attach(&self, metadata: Option<Box<RawValue>>) -> Option<Box<RawValue>> {
+        if self.entries.is_empty() {
+            return metadata;
+        }
         let mut text = String::from("{");
         if let Some(metadata) = &metadata {
             let members = serde_json::from_str::<Object<'_>>(metadata.get());
