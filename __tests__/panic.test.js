@@ -39,13 +39,14 @@ function program() {
 
 /** A kernel that is played by hand. */
 function handPlayed() {
-  const kernel = new native.Kernel("{}");
+  const kernel = native.openKernel("{}");
   const definitions = program();
   const read = (text) => (text === null ? [] : JSON.parse(text));
   return {
     start: (turnId) =>
       read(
-        kernel.start(
+        native.start(
+          kernel,
           definitions,
           JSON.stringify({
             turnId,
@@ -64,9 +65,9 @@ function handPlayed() {
           0,
         ),
       ),
-    answer: (id, body) => read(kernel.answer(id, typeof body === "string" ? body : JSON.stringify(body), 0)),
-    input: (text) => kernel.input(text, 0),
-    record: (turnId) => JSON.parse(kernel.query(JSON.stringify({ type: "record", body: { turnId } }), 0)),
+    answer: (id, body) => read(native.answer(kernel, id, typeof body === "string" ? body : JSON.stringify(body), 0)),
+    input: (text) => native.input(kernel, text, 0),
+    record: (turnId) => JSON.parse(native.query(kernel, JSON.stringify({ type: "record", body: { turnId } }), 0)),
   };
 }
 
@@ -134,6 +135,6 @@ describe("BL-097 D-34 an answer that breaks the protocol", () => {
 
   test("definitions that are not of the protocol throw", () => {
     for (const text of ["", "{}", '[{"id":5}]']) assert.throws(() => new native.Program(text, []), Error);
-    assert.throws(() => new native.Kernel('{"keepTrees":"all"}'), Error);
+    assert.throws(() => native.openKernel('{"keepTrees":"all"}'), Error);
   });
 });

@@ -24,6 +24,9 @@ import { Tickets } from "./host/tickets.js";
 /** How long commands are performed before timers, signals and other work get their turn (D-36). */
 const SLICE_MS = 10;
 
+/** Hosts that nobody refers to any longer take their kernels with them. */
+const collected = new FinalizationRegistry((/** @type {number} */ kernel) => native.closeKernel(kernel));
+
 export class Host {
   /** @type {Map<string, Run>} live root turns */
   runs = new Map();
@@ -80,7 +83,8 @@ export class Host {
   constructor(options, kernelOptions) {
     this.options = options;
     this.clock = options.clock;
-    this.#kernel = new native.Kernel(kernelOptions);
+    this.#kernel = native.openKernel(kernelOptions);
+    collected.register(this, this.#kernel);
   }
 
   /**
@@ -92,7 +96,7 @@ export class Host {
    */
   start(run, program, text) {
     this.#keep(run);
-    this.#feed(() => this.#kernel.start(program, text, this.#now()));
+    this.#feed(() => native.start(this.#kernel, program, text, this.#now()));
   }
 
   /**
@@ -116,7 +120,7 @@ export class Host {
    */
   answer(id, text) {
     if (!this.effects.delete(id)) return;
-    this.#feed(() => this.#kernel.answer(id, text, this.#now()));
+    this.#feed(() => native.answer(this.#kernel, id, text, this.#now()));
   }
 
   /**
@@ -137,7 +141,7 @@ export class Host {
    */
   inputText(type, body) {
     const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${body}}`;
-    this.#feed(() => this.#kernel.input(text, this.#now()));
+    this.#feed(() => native.input(this.#kernel, text, this.#now()));
   }
 
   /**
@@ -148,7 +152,7 @@ export class Host {
    * @returns {any}
    */
   query(type, body) {
-    return JSON.parse(this.#kernel.query(JSON.stringify({ type, body }), this.clock.now()));
+    return JSON.parse(native.query(this.#kernel, JSON.stringify({ type, body }), this.clock.now()));
   }
 
   /**

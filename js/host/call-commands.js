@@ -32,11 +32,11 @@ export const callCommands = {
     answerWith(host, id, turn.scope.runInAsyncScope(validate, undefined, schema, value, accept));
   },
 
-  call(host, [, id, key, ticket, toolIndex, callId, parentCallId, level, args, kept, keep]) {
+  call(host, [, id, key, ticket, toolIndex, callId, args, kept, keep]) {
     const turn = host.turn(key);
     const tool = turn.agent.tools[toolIndex].definition;
     const effect = expect(host, id, turn);
-    const call = new HostCall(host, turn, effect, { id, ticket, tool, callId, parentCallId, level });
+    const call = new HostCall(host, turn, effect, { id, ticket, tool, callId });
     const input = kept === null ? args : keep ? turn.kept.get(kept) : turn.take(kept);
     scopeOf(host, turn, ticket).runInAsyncScope(runTool, undefined, host, call, input);
   },
@@ -113,7 +113,7 @@ function settle(host, call, returned) {
  */
 function settleThrown(host, call, error) {
   call.settle();
-  if (call.level === 0) tellError(call.turn, call.effect, error);
-  if (host.effects.has(call.id) && (call.level > 0 || call.turn.wraps)) host.raised.keep(call.turn, call.id, error);
+  if (!call.isNested) tellError(call.turn, call.effect, error);
+  if (host.effects.has(call.id) && (call.isNested || call.turn.wraps)) host.raised.keep(call.turn, call.id, error);
   host.answer(call.id, thrownAnswer(error));
 }

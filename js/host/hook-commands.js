@@ -7,6 +7,7 @@ import { freezeDeep } from "../freeze-deep.js";
 import { KeelError } from "../error.js";
 import { describe } from "../options.js";
 import { ask, askPlainly } from "./answering.js";
+import { callView } from "./call-view.js";
 import { thrown, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 import { runWraps } from "./wraps.js";
@@ -26,10 +27,10 @@ export const hookCommands = {
     ask(host, { id, turn, ticket }, async () => (await subject.access(who)) === true);
   },
 
-  hooks(host, [, id, key, stage, ticket, call, found, offer]) {
+  hooks(host, [, id, key, stage, ticket, sent, found, offer]) {
     const turn = host.turn(key);
     // One hook cannot change what the next one sees.
-    if (call !== null) freezeDeep(call);
+    const call = sent === null ? null : freezeDeep(callView(turn, sent));
     const result = found === null ? null : Object.freeze(host.tickets.resultOf(ticket, found));
     askPlainly(
       host,
@@ -39,13 +40,14 @@ export const hookCommands = {
     );
   },
 
-  wrap(host, [, id, key, ticket, , call]) {
-    runWraps(host, { id, turn: host.turn(key), ticket }, freezeDeep(call));
+  wrap(host, [, id, key, ticket, sent]) {
+    const turn = host.turn(key);
+    runWraps(host, { id, turn, ticket }, freezeDeep(callView(turn, sent)));
   },
 
-  authorize(host, [, id, key, ticket, given]) {
+  authorize(host, [, id, key, ticket, sent]) {
     const turn = host.turn(key);
-    const call = freezeDeep(given);
+    const call = freezeDeep(callView(turn, sent));
     const request = Object.freeze({
       ...call,
       isNested: call.level > 0,
@@ -66,9 +68,10 @@ export const hookCommands = {
     });
   },
 
-  inject(host, [, id, key, ticket, call]) {
-    ask(host, { id, turn: host.turn(key), ticket }, async () => {
-      const values = await host.options.injected?.(call);
+  inject(host, [, id, key, ticket, sent]) {
+    const turn = host.turn(key);
+    ask(host, { id, turn, ticket }, async () => {
+      const values = await host.options.injected?.(callView(turn, sent));
       if (typeof values === "object" && values !== null) return values;
       throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
     });

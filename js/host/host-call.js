@@ -3,6 +3,7 @@
  */
 
 import { KeelError } from "../error.js";
+import { levelOf, parentOf } from "./call-view.js";
 
 /** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
@@ -21,20 +22,28 @@ export class HostCall {
    * @param {number | null} fields.ticket
    * @param {any} fields.tool
    * @param {string} fields.callId
-   * @param {string | null} fields.parentCallId
-   * @param {number} fields.level
    */
-  constructor(host, turn, effect, { id, ticket, tool, callId, parentCallId, level }) {
+  constructor(host, turn, effect, { id, ticket, tool, callId }) {
     this.host = host;
     this.turn = turn;
     this.id = id;
     this.callId = callId;
-    this.parentCallId = parentCallId ?? undefined;
     this.ticket = ticket;
-    this.level = level;
     this.tool = tool;
     this.effect = effect;
     effect.onCancel = (cut) => this.#cutOff(cut);
+  }
+
+  get parentCallId() {
+    return parentOf(this.callId);
+  }
+
+  get isNested() {
+    return this.parentCallId !== undefined;
+  }
+
+  get level() {
+    return levelOf(this.callId);
   }
 
   /** The body has settled. */

@@ -68,13 +68,13 @@ export class Tickets {
   }
 
   /**
-   * A result as hooks and callers see it: the kernel's, or what the body answered, unchanged.
+   * A result as hooks and callers see it: the kernel's, or, where it names the answer, what the body answered.
    *
    * @param {number | null} number
    * @param {any} result as the kernel sent it
    */
   resultOf(number, result) {
-    return result.answerOf === undefined ? result : toolResultOf(/** @type {any} */ (this.get(number)).answer);
+    return typeof result === "number" ? toolResultOf(/** @type {any} */ (this.get(number)).answer) : result;
   }
 
   /**
@@ -86,9 +86,9 @@ export class Tickets {
   settle(number, result, error, cause) {
     const ticket = this.#waiting.get(number);
     if (!ticket) return;
-    const shown = result && this.resultOf(number, result);
+    const shown = result === null ? null : Object.freeze(this.resultOf(number, result));
     this.#waiting.delete(number);
-    if (shown) ticket.resolve(Object.freeze(shown));
+    if (shown) ticket.resolve(shown);
     else if (error)
       ticket.reject(new KeelError(error.code, error.message, { cause: cause === undefined ? ticket.cause : cause }));
     else ticket.reject(ticket.over());

@@ -51,7 +51,7 @@ pub async fn prepare(
     let own =
         injection::stripped(spec, given).map_err(|message| Refusal::BrokenArguments { subject: subject(), message })?;
     let own = checked(turn, tool_index, own, subject)?;
-    let arguments = injection::filled(turn, spec, request, given, own).await?;
+    let arguments = injection::filled(turn, tool_index, request, given, own).await?;
     if !spec.prepares {
         return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, keep: None });
     }

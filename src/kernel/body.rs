@@ -51,8 +51,6 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
         ticket: next.map(|next| next.ticket).or(call.ticket),
         tool: call.tool_index,
         call_id: &call.id,
-        parent_call_id: call.parent.as_ref().map(|parent| &parent.id),
-        level: call.level,
         args: kept.is_none().then(|| rewritten.unwrap_or(&call.arguments)),
         kept,
         keep: turn.hooks.wrap_tool,

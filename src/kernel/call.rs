@@ -99,13 +99,11 @@ impl Call {
 
     pub fn view(&self) -> CallView<'_> {
         CallView {
+            tool: self.tool_index,
             tool_id: &self.tool().id,
             call_id: &self.id,
-            parent_call_id: self.parent.as_ref().map(|parent| &parent.id),
+            is_nested: self.parent.is_some(),
             args: &self.arguments,
-            turn_id: self.turn.id(),
-            agent_id: &self.turn.header.agent_id,
-            level: self.level,
         }
     }
 

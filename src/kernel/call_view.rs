@@ -1,33 +1,31 @@
 //! A call and its result as hooks, the host's gate and humans are shown them.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::kernel::id::{CallId, EffectId, TurnId};
+use crate::kernel::id::{CallId, EffectId};
 use crate::kernel::protocol::CallResult;
 
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// It crosses as an array of the tool's position, the id and the arguments; what else the host shows of a call it knows.
+#[derive(Clone, Copy)]
 pub struct CallView<'a> {
+    pub tool: usize,
     pub tool_id: &'a str,
     pub call_id: &'a CallId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_call_id: Option<&'a CallId>,
+    pub is_nested: bool,
     pub args: &'a RawValue,
-    pub turn_id: &'a TurnId,
-    pub agent_id: &'a str,
-    /// 0: issued by the model.
-    pub level: u32,
+}
+
+impl Serialize for CallView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.tool, self.call_id, self.args).serialize(serializer)
+    }
 }
 
 impl CallView<'_> {
-    pub fn is_nested(&self) -> bool {
-        self.parent_call_id.is_some()
-    }
-
     /// How messages name the call.
     pub fn subject(&self) -> String {
-        let kind = if self.is_nested() { "nested call" } else { "call" };
+        let kind = if self.is_nested { "nested call" } else { "call" };
         format!("{kind} '{}'", self.tool_id)
     }
 }
@@ -37,7 +35,7 @@ impl CallView<'_> {
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum ResultView<'a> {
     /// What the body answered to this command: the host has it.
-    AsAnswered { answer_of: EffectId },
+    AsAnswered(EffectId),
     Whole {
         is_error: bool,
         text: String,
@@ -51,7 +49,7 @@ pub enum ResultView<'a> {
 impl<'a> ResultView<'a> {
     /// A result on its way to the ticket that the body ran for, with which the host keeps what the body answered.
     pub fn of(result: &'a CallResult) -> Self {
-        result.answer_of.map_or_else(|| Self::whole(result), |answer_of| Self::AsAnswered { answer_of })
+        result.answer_of.map_or_else(|| Self::whole(result), Self::AsAnswered)
     }
 
     pub fn whole(result: &'a CallResult) -> Self {

@@ -71,7 +71,7 @@ pub enum Admission {
 /// The first hook that refused it.
 pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
     let view = call.view();
-    let stage = if view.is_nested() { Stage::CheckNestedTool } else { Stage::BeforeTool };
+    let stage = if view.is_nested { Stage::CheckNestedTool } else { Stage::BeforeTool };
     match run(turn, stage, None, Some(call), None).await {
         Ran::Ok(_) => Ok(Admission::Admitted),
         Ran::Refused { code, message } => Err(Refusal::by_hook(&view, code.as_deref(), message)),

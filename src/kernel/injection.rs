@@ -34,11 +34,12 @@ pub fn stripped(spec: &ToolSpec, given: &Rc<RawValue>) -> Result<Rc<RawValue>, S
 /// The host gave no value for a key, or threw; why stays with the host.
 pub async fn filled(
     turn: &Rc<Turn>,
-    spec: &ToolSpec,
+    tool: usize,
     request: &CallRequest<'_>,
     given: &RawValue,
     checked: Rc<RawValue>,
 ) -> Result<Rc<RawValue>, Refusal> {
+    let spec = &turn.agent().tools[tool];
     if spec.injects.is_empty() {
         return Ok(checked);
     }
@@ -46,13 +47,11 @@ pub async fn filled(
     let from_host = spec.injects.iter().any(|inject| inject.from == InjectFrom::Host);
     let values: BTreeMap<String, Box<RawValue>> = if from_host {
         let call = CallView {
+            tool,
             tool_id: &spec.id,
             call_id: &request.id,
-            parent_call_id: request.parent.map(|parent| &parent.id),
+            is_nested: request.parent.is_some(),
             args: given,
-            turn_id: turn.id(),
-            agent_id: &turn.header.agent_id,
-            level: request.parent.map_or(0, |parent| parent.level + 1),
         };
         let effect = turn.port.ask(turn, |id| Command::Inject { id, turn: turn.key, ticket: request.ticket, call });
         match hooks::in_time(turn, effect).await {

@@ -63,7 +63,7 @@ pub enum Refusal {
 impl Refusal {
     pub fn needs_approval(call: &CallView<'_>) -> Self {
         let subject = call.subject();
-        if call.is_nested() { Self::NestedNeedsApproval { subject } } else { Self::NeedsApproval { subject } }
+        if call.is_nested { Self::NestedNeedsApproval { subject } } else { Self::NeedsApproval { subject } }
     }
 
     /// What a hook threw or answered. Its text stands alone where the hook chose it for the caller; anything else is named
@@ -72,7 +72,7 @@ impl Refusal {
         match code {
             Some(code @ ("TOOL_FAILED" | "CANCELLED" | "TIMEOUT")) => Self::Hook { code: code.to_owned(), message },
             Some("APPROVAL_REQUIRED") => Self::needs_approval(call),
-            Some("REPEATED_CALL") if !call.is_nested() => Self::Repeated { tool: call.tool_id.to_owned() },
+            Some("REPEATED_CALL") if !call.is_nested => Self::Repeated { tool: call.tool_id.to_owned() },
             Some(_) | None => {
                 Self::Hook { code: "TOOL_FAILED".to_owned(), message: format!("{} refused: {message}", call.subject()) }
             }

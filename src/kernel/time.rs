@@ -70,6 +70,10 @@ impl Timers {
         if self.announced.is_some_and(|at| at <= now) {
             self.announced = None;
         }
+        // Mostly nothing is due, and taking a map apart is not for nothing.
+        if self.waiting.first_key_value().is_none_or(|((at, _), _)| *at > now) {
+            return Vec::new();
+        }
         let later = self.waiting.split_off(&(now, u32::MAX));
         std::mem::replace(&mut self.waiting, later).into_values().collect()
     }

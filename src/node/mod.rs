@@ -2,6 +2,8 @@
 
 mod log;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use napi::bindgen_prelude::ClassInstance;
@@ -45,42 +47,57 @@ impl Program {
     }
 }
 
-/// The kernel of one keel and its records. Every call takes the monotonic clock in milliseconds and returns the commands
-/// that follow, as a JSON array, or `null`.
-#[napi]
-pub struct Kernel(Engine);
+thread_local! {
+    /// The kernels that this thread's JavaScript has opened, by number. A number costs its caller less than an object that
+    /// wraps a kernel: nobody has to prove what it is at each call.
+    static KERNELS: RefCell<BTreeMap<u32, Engine>> = const { RefCell::new(BTreeMap::new()) };
+}
 
-#[napi]
-impl Kernel {
-    #[napi(constructor, catch_unwind)]
-    pub fn new(options: String) -> napi::Result<Self> {
-        log::init();
-        Engine::new(&options).map(Self).map_err(reason)
-    }
+/// Opens the kernel of one keel, with its records; returns its number. Calls that name it take the monotonic clock in
+/// milliseconds and return the commands that follow, as a JSON array, or `null`.
+#[napi(catch_unwind)]
+pub fn open_kernel(options: String) -> napi::Result<u32> {
+    log::init();
+    let engine = Engine::new(&options).map_err(reason)?;
+    KERNELS.with_borrow_mut(|kernels| {
+        let number = kernels.last_key_value().map_or(0, |(last, _)| last + 1);
+        kernels.insert(number, engine);
+        Ok(number)
+    })
+}
 
-    /// Opens a root turn of the program's first agent.
-    #[napi(catch_unwind)]
-    pub fn start(&mut self, program: &Program, text: String, now_ms: f64) -> napi::Result<Option<String>> {
-        self.0.start(&program.0, &text, now_ms).map_err(reason)
-    }
+/// Forgets a kernel: nobody has its number any longer.
+#[napi(catch_unwind)]
+pub fn close_kernel(kernel: u32) {
+    KERNELS.with_borrow_mut(|kernels| kernels.remove(&kernel));
+}
 
-    /// Answers the command `id`.
-    #[napi(catch_unwind)]
-    pub fn answer(&mut self, id: u32, text: String, now_ms: f64) -> Option<String> {
-        self.0.answer(id, text, now_ms)
-    }
+/// Opens a root turn of the program's first agent.
+#[napi(catch_unwind)]
+pub fn start(kernel: u32, program: &Program, text: String, now_ms: f64) -> napi::Result<Option<String>> {
+    of(kernel, |engine| engine.start(&program.0, &text, now_ms))?.map_err(reason)
+}
 
-    /// Anything else that happened.
-    #[napi(catch_unwind)]
-    pub fn input(&mut self, text: String, now_ms: f64) -> napi::Result<Option<String>> {
-        self.0.input(&text, now_ms).map_err(reason)
-    }
+/// Answers the command `id`.
+#[napi(catch_unwind)]
+pub fn answer(kernel: u32, id: u32, text: String, now_ms: f64) -> napi::Result<Option<String>> {
+    of(kernel, |engine| engine.answer(id, text, now_ms))
+}
 
-    /// Looks something up, as JSON text.
-    #[napi(catch_unwind)]
-    pub fn query(&self, text: String, now_ms: f64) -> napi::Result<String> {
-        self.0.query(&text, now_ms).map_err(reason)
-    }
+/// Anything else that happened.
+#[napi(catch_unwind)]
+pub fn input(kernel: u32, text: String, now_ms: f64) -> napi::Result<Option<String>> {
+    of(kernel, |engine| engine.input(&text, now_ms))?.map_err(reason)
+}
+
+/// Looks something up, as JSON text.
+#[napi(catch_unwind)]
+pub fn query(kernel: u32, text: String, now_ms: f64) -> napi::Result<String> {
+    of(kernel, |engine| engine.query(&text, now_ms))?.map_err(reason)
+}
+
+fn of<R>(kernel: u32, serve: impl FnOnce(&mut Engine) -> R) -> napi::Result<R> {
+    KERNELS.with_borrow_mut(|kernels| kernels.get_mut(&kernel).map(serve)).ok_or_else(|| reason("no such kernel"))
 }
 
 fn reason(error: impl std::fmt::Display) -> napi::Error {

@@ -118,7 +118,7 @@ commands! {
         kept: Option<Kept>,
     }
     /// Run a call's wrap layers; their `next()` comes back as [`Input::Next`]. Answer: [`CallAnswer`].
-    "wrap" => Wrap { id: EffectId, turn: TurnKey, ticket: Option<Ticket>, tool: usize, call: CallView<'a> }
+    "wrap" => Wrap { id: EffectId, turn: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
     /// What a `callTool()` or a `next()` resolves with, or rejects with. Neither: its caller was cut off.
     "resolve" => Resolve {
         ticket: Ticket,
@@ -133,9 +133,8 @@ commands! {
         turn: TurnKey,
         ticket: Option<Ticket>,
         tool: usize,
+        /// Says where the call stands, too: `<parent>/<n>` for a nested one.
         call_id: &'a CallId,
-        parent_call_id: Option<&'a CallId>,
-        level: u32,
         /// Absent when the host keeps what it checked.
         args: Option<&'a RawValue>,
         kept: Option<Kept>,

@@ -216,7 +216,7 @@ impl Script {
 
     /// Puts what a body answered in place of the reference to it.
     fn fill_in(&self, result: &mut Value) {
-        let Some(id) = result["answerOf"].as_u64() else { return };
+        let Some(id) = result.as_u64() else { return };
         let answer = &self.answers[&u32::try_from(id).expect("an effect's id")];
         let value = &answer["value"];
         let own = answer["text"].as_str().or_else(|| value.as_str()).map(str::to_owned);

@@ -134,7 +134,7 @@ impl Host {
             self.prepared.take(&turn_id, number);
         }
         self.retrying.remove(&turn_id);
-        let viewed = command.call["callId"].as_str().map(str::to_owned);
+        let viewed = command.call[1].as_str().map(str::to_owned);
         let call_id = command.call_id.or(viewed).unwrap_or_default();
         if kind == "call" || kind == "wrap" {
             self.enter(&turn_id, &call_id, ticket);
