@@ -11,12 +11,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnId(Rc<str>);
 
-/// Siblings stand in the order in which they were opened: a longer number is a later one.
+/// Siblings stand in the order in which they were opened: a longer number is a later one. Ids of a tree begin alike, so they
+/// are compared from the step on in which they differ.
 impl Ord for TurnId {
     fn cmp(&self, other: &Self) -> Ordering {
-        let own = self.0.split('.').map(|step| (step.len(), step));
-        own.cmp(other.0.split('.').map(|step| (step.len(), step)))
+        let (own, others) = (self.0.as_bytes(), other.0.as_bytes());
+        let alike = own.iter().zip(others).take_while(|(own, others)| own == others).count();
+        let start = own[..alike].iter().rposition(|byte| *byte == b'.').map_or(0, |dot| dot + 1);
+        let (own_step, others_step) = (first_step(&own[start..]), first_step(&others[start..]));
+        let by_step = own_step.len().cmp(&others_step.len()).then_with(|| own_step.cmp(others_step));
+        by_step.then_with(|| own.len().cmp(&others.len()))
     }
+}
+
+fn first_step(steps: &[u8]) -> &[u8] {
+    steps.split(|byte| *byte == b'.').next().unwrap_or_default()
 }
 
 impl PartialOrd for TurnId {

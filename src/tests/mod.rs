@@ -10,6 +10,7 @@ mod child_result;
 mod contract;
 mod delegation;
 mod events;
+mod ids;
 mod model;
 mod nested_calls;
 mod normalize;
