@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 
 import { text, toolCall } from "../js/testing/index.js";
 import { createKeel, defineMiddleware, toolResult } from "../js/index.js";
-import { calling, leafOf, refusal } from "./calling.js";
+import { calling, failed, leafOf, refusal } from "./calling.js";
+import { collector } from "./collector.js";
 import { agentOf, lastOutputs, toolOf } from "./small-agents.js";
 
 /** A schema of the user's that notes what it is asked, and answers with what `check` returns. */
@@ -113,29 +114,43 @@ test("D-25 a result comes back as the tool gave it, in a copy for each reader", 
   assert.equal(seen[0], JSON.stringify(returned));
 });
 
-test("D-25 every form of a result: a text, nothing, and a tool's own result", async () => {
-  const forms = {
-    text: "half \ud800",
-    nothing: undefined,
-    own: toolResult({ text: "said", value: [1], metadata: { source: "a" } }),
-    failure: toolResult({ isError: true, text: "no" }),
-  };
-  const tools = Object.entries(forms).map(([id, form]) => leafOf(id, () => form).tool);
-  const { returned } = await calling(async ({ callTool }) => {
-    const results = [];
-    for (const id of Object.keys(forms)) results.push(await callTool(id, {}));
-    return results;
-  }, tools);
-  assert.deepEqual(
-    returned.map((result) => ({ ...result })),
-    [
-      { isError: false, text: "half \ufffd", value: "half \ud800" },
-      { isError: false, text: "null", value: null },
-      { isError: false, text: "said", value: [1], metadata: { source: "a" } },
-      { isError: true, text: "no" },
-    ],
-  );
+const forms = {
+  "a text": "half \ud800",
+  "a number": 1.5,
+  nothing: undefined,
+  null: null,
+  "an object": { b: [1], a: null },
+  "a tool's own": toolResult({ text: "said", value: [1], metadata: { source: "a" } }),
+  "a tool's own, of nothing": toolResult({ text: "said", value: null, metadata: null }),
+  "a failure": toolResult({ isError: true, text: "no" }),
+};
+const transparent = defineMiddleware({
+  name: "transparent",
+  checkNestedTool: () => undefined,
+  wrapTool: (_context, _call, next) => next(),
 });
+
+for (const [name, form] of Object.entries(forms)) {
+  test(`D-25 ${name} is the same result whether the kernel sends it or the host has it`, async () => {
+    const { tool: plain } = leafOf("plain", () => form);
+    const { tool: inner } = leafOf("inner");
+    const calls = toolOf("calls", async (_input, { callTool }) => (await callTool("inner", {}), form));
+    const resultsOf = async (keel) => {
+      const { returned } = await calling(
+        async ({ callTool }) => [await callTool("plain", {}), await callTool("calls", {})],
+        [plain, calls, inner],
+        { keel },
+      );
+      return returned.map(({ metadata, ...rest }) => {
+        const { nested_calls: _summary, ...own } = metadata ?? {};
+        return { ...rest, own };
+      });
+    };
+    const [here, summarised] = await resultsOf();
+    assert.deepEqual(summarised, here);
+    assert.deepEqual(await resultsOf({ middleware: [transparent] }), [here, here]);
+  });
+}
 
 test("a tool's summary of what it called is in the result that its caller gets", async () => {
   const { tool: inner } = leafOf("inner");
@@ -156,4 +171,91 @@ test("a model's malformed arguments are nobody's to check", async () => {
   await createKeel().run(agent, "go");
   assert.deepEqual([asked, runs], [[], []]);
   assert.match(lastOutputs(agent)[0].value, /invalid JSON/);
+});
+
+test("D-26 a concurrency function over a plain JSON Schema sees what the schema let through", async () => {
+  const seen = [];
+  const input = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+  const { tool } = leafOf("leaf", () => "ok", { input, concurrency: (given) => (seen.push(given), "shared") });
+  await calling(
+    async ({ callTool }) => [await refusal(callTool("leaf", { path: 5 })), await callTool("leaf", { path: "a" })],
+    [tool],
+  );
+  assert.deepEqual(seen, [{ path: "a" }]);
+});
+
+test("D-26 nobody is asked about a hidden tool", async () => {
+  const { asked, schema } = schemaOf(double);
+  const { tool } = leafOf("leaf", () => "ok", { input: schema, exposure: "hidden" });
+  await calling(({ callTool }) => refusal(callTool("leaf", { n: 1 })), [tool]);
+  assert.deepEqual(asked, []);
+});
+
+test("a schema that aborts its call's own signal drops the call", async () => {
+  const controller = new AbortController();
+  const { schema } = schemaOf((value) => (controller.abort("enough"), { value }));
+  const { tool, runs } = leafOf("leaf", () => "ok", { input: schema });
+  const { returned } = await calling(
+    ({ callTool }) => failed(callTool("leaf", { n: 1 }, { signal: controller.signal })),
+    [tool],
+  );
+  assert.deepEqual([returned.code, returned.cause], ["TOOL_FAILED", "enough"]);
+  assert.ok(runs.length <= 1);
+});
+
+test("what was kept of calls that never ran is let go of while their turn goes on", async () => {
+  const collectGarbage = collector();
+  const kept = [];
+  const held = (value) => {
+    kept.push(new WeakRef(value));
+    return { value };
+  };
+  const { schema: atOnce } = schemaOf(({ n }) => held({ n }));
+  const { schema: later } = schemaOf(async ({ n }) => held({ n }));
+  const tools = [
+    leafOf("refused", () => "ok", { input: atOnce, access: () => false }).tool,
+    leafOf("slowly-refused", () => "ok", { input: later, access: () => false }).tool,
+    leafOf("broken", () => "ok", {
+      input: atOnce,
+      concurrency: () => {
+        throw new Error("no");
+      },
+    }).tool,
+    leafOf("asks", () => "ok", { input: later, approval: "required" }).tool,
+  ];
+  const alive = await calling(async ({ callTool }) => {
+    for (const { id } of tools) await refusal(callTool(id, { n: 1 }));
+    const controller = new AbortController();
+    const dropped = callTool("slowly-refused", { n: 2 }, { signal: controller.signal });
+    controller.abort();
+    await failed(dropped);
+    for (let turn = 0; turn < 3; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collectGarbage();
+    }
+    return kept.filter((value) => value.deref() !== undefined).length;
+  }, tools);
+  assert.ok(kept.length >= 4);
+  assert.equal(alive.returned, 0);
+});
+
+test("a hook's context has its signal for those who wrap it or inherit from it", async () => {
+  const seen = [];
+  const look = defineMiddleware({
+    name: "look",
+    nested: "exempt",
+    beforeTool: (context) => {
+      const signals = [context, new Proxy(context, {}), Object.create(context), { ...context }];
+      seen.push(new Set(signals.map(({ signal }) => signal)).size, context.signal instanceof AbortSignal);
+    },
+  });
+  const agent = agentOf([toolCall("leaf", {}), text("done")], { tools: [leafOf().tool] });
+  await createKeel({ middleware: [look] }).run(agent, "go");
+  assert.deepEqual(seen, [1, true]);
+});
+
+test("null is given to a tool as what it is, and refused in words", async () => {
+  const { tool } = leafOf();
+  const { returned } = await calling(({ callTool }) => refusal(callTool("leaf", null)), [tool]);
+  assert.match(returned[1], /^invalid arguments for nested call 'leaf': .*object/);
 });

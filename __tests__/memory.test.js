@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 
+import { native } from "../js/binding.js";
 import { createKeel, run } from "../js/index.js";
 import { text, toolCall } from "../js/testing/index.js";
+import { collector } from "./collector.js";
 import { agentOf, collect, outputsIn, parentOf, toolOf } from "./small-agents.js";
 
 const collectGarbage = collector();
@@ -137,8 +137,21 @@ describe("BL-128 what finished runs leave behind", () => {
   }
 });
 
-function collector() {
-  if (typeof globalThis.Bun !== "undefined") return () => globalThis.Bun.gc(true);
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc");
-}
+describe("keels that nobody has any longer", () => {
+  test("take their kernels with them, and a number that is gone is refused", async () => {
+    const closed = [];
+    const { closeKernel } = native;
+    native.closeKernel = (kernel) => (closed.push(kernel), closeKernel(kernel));
+    try {
+      for (let round = 0; round < 20; round += 1) await createKeel().run(agentOf([text("done")]), "go");
+      for (let turn = 0; turn < 50 && closed.length === 0; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collectGarbage();
+      }
+    } finally {
+      native.closeKernel = closeKernel;
+    }
+    assert.ok(closed.length > 0);
+    assert.throws(() => native.query(closed[0], '{"type":"idempotencyKey","body":{"id":0}}', 0), /no such kernel/);
+  });
+});

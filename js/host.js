@@ -172,7 +172,7 @@ export class Host {
   }
 
   /**
-   * A live turn.
+   * A live turn: commands name no other, but for what is let go of with it.
    *
    * @param {number} key
    */
@@ -190,13 +190,13 @@ export class Host {
   }
 
   /** @param {HostTurn} turn */
-  open(turn) {
+  openTurn(turn) {
     this.#turns.set(turn.key, turn);
     this.#turnsById.set(turn.turnId, turn);
   }
 
   /** @param {HostTurn} turn */
-  close(turn) {
+  closeTurn(turn) {
     this.raised.forget(turn);
     this.#turns.delete(turn.key);
     this.#turnsById.delete(turn.turnId);

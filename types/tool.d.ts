@@ -8,6 +8,8 @@ import type { AnySchema, Awaitable, InferInput, InferOutput, Json, Schema } from
 
 /**
  * Defines a tool. `execute` receives what the input schema hands on; its arguments have passed the schema before it is entered (D-26).
+ * A schema with code of its own (a refinement, a transform) is asked at most once about the same arguments of a call. It may be asked about
+ * a call that another gate refuses: it should look at values and do nothing else.
  *
  * @throws KeelError `ACCESS_MISSING`, `ID_INVALID`, `SCHEMA_NOT_CONVERTIBLE`, `SCHEMA_INVALID`, `OPTION_UNKNOWN`, `OPTION_INVALID` (NT-8, NT-9)
  */

@@ -4,10 +4,10 @@
  */
 
 import { expect, scopeOf } from "./answering.js";
-import { checkArguments } from "./check-arguments.js";
+import { checkArguments, tellVerdict } from "./check-arguments.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
-import { answerOf, resultText, thrownAnswer } from "./tool-answer.js";
+import { resultText, thrownAnswer, toolAnswer } from "./tool-answer.js";
 import { ToolContext } from "./tool-context.js";
 import { validate } from "./validate.js";
 
@@ -15,29 +15,37 @@ import { validate } from "./validate.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const callCommands = {
-  prepare(host, [, id, key, ticket, toolIndex, args, begun]) {
-    const turn = host.turn(key);
+  prepare(host, [, id, turnKey, ticket, toolIndex, args, begun]) {
+    const turn = host.turn(turnKey);
     expect(host, id, turn);
-    if (begun !== null) return answerWith(host, id, turn.take(begun));
     const tool = turn.agent.tools[toolIndex].definition;
-    const scope = scopeOf(host, turn, ticket);
-    answerWith(host, id, scope.runInAsyncScope(checkArguments, undefined, turn, tool, args));
+    const verdict =
+      begun === null
+        ? scopeOf(host, turn, ticket).runInAsyncScope(checkArguments, undefined, tool, args)
+        : turn.take(begun);
+    // Nobody may wait for it any longer: nothing is kept then.
+    const tell = (/** @type {any} */ given) => host.effects.has(id) && host.answer(id, tellVerdict(turn, given));
+    if (verdict instanceof Promise) verdict.then(tell);
+    else tell(verdict);
   },
 
-  preparePart(host, [, id, key, part, value]) {
-    const turn = host.turn(key);
-    const { schema } = turn.agent.emits[part].definition;
+  preparePart(host, [, id, turnKey, partIndex, value]) {
+    const turn = host.turn(turnKey);
+    const { schema } = turn.agent.emits[partIndex].definition;
     expect(host, id, turn);
     const accept = (/** @type {unknown} */ checked) => JSON.stringify({ ok: { value: checked ?? null } });
-    answerWith(host, id, turn.scope.runInAsyncScope(validate, undefined, schema, value, accept));
+    /** @type {any} */
+    const text = turn.scope.runInAsyncScope(validate, undefined, schema, value, accept);
+    if (text instanceof Promise) text.then((answer) => host.answer(id, answer));
+    else host.answer(id, text);
   },
 
-  call(host, [, id, key, ticket, toolIndex, callId, args, kept, keep]) {
-    const turn = host.turn(key);
+  call(host, [, id, turnKey, ticket, toolIndex, callId, args, kept, mayRunAgain]) {
+    const turn = host.turn(turnKey);
     const tool = turn.agent.tools[toolIndex].definition;
     const effect = expect(host, id, turn);
     const call = new HostCall(host, turn, effect, { id, ticket, tool, callId });
-    const input = kept === null ? args : keep ? turn.kept.get(kept) : turn.take(kept);
+    const input = kept === null ? args : mayRunAgain ? turn.kept(kept) : turn.take(kept);
     scopeOf(host, turn, ticket).runInAsyncScope(runTool, undefined, host, call, input);
   },
 
@@ -45,16 +53,6 @@ export const callCommands = {
     host.tickets.settle(ticket, result, error, host.raised.take(thrownBy));
   },
 };
-
-/**
- * @param {Host} host
- * @param {number} id
- * @param {string | Promise<string>} answer
- */
-function answerWith(host, id, answer) {
-  if (typeof answer === "string") return host.answer(id, answer);
-  answer.then((text) => host.answer(id, text));
-}
 
 /**
  * @param {Host} host
@@ -97,12 +95,12 @@ async function awaitTool(host, call, promise) {
 function settle(host, call, returned) {
   let answer;
   try {
-    answer = answerOf(call.tool, returned);
+    answer = toolAnswer(call.tool, returned);
   } catch (error) {
     return settleThrown(host, call, error);
   }
   call.settle();
-  host.tickets.keep(call.ticket, answer);
+  host.tickets.noteAnswer(call.ticket, answer);
   host.answer(call.id, resultText(answer));
 }
 

@@ -43,7 +43,7 @@ function send(call, toolOrId, args, options) {
   const abandoned = signal?.aborted === true;
   if (abandoned) host.tickets.blame(number, signal.reason);
   const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
-  const what = fieldsOf(call.turn, name, args, unlisted, abandoned);
+  const what = fieldsOf(call.turn, { name, args, unlisted, abandoned });
   host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${what}]`);
   if (signal && !abandoned) abandonOn(call, signal, number, promise);
   return promise;
@@ -60,29 +60,33 @@ function isListed(call, tool) {
 }
 
 /**
- * The rest of the input's fields, from the arguments on: as JSON text, which is also how they are copied. Nothing given is
- * an empty object.
+ * The fields of the kernel's `ToolRequest` from the arguments on, as JSON text, which is also how arguments are copied.
+ * Nothing given is an empty object.
  *
  * @param {HostTurn} turn
- * @param {string} tool
- * @param {unknown} args
- * @param {boolean} unlisted
- * @param {boolean} abandoned
+ * @param {{ name: string, args: unknown, unlisted: boolean, abandoned: boolean }} request
  */
-function fieldsOf(turn, tool, args, unlisted, abandoned) {
-  let text;
-  let fault;
+function fieldsOf(turn, { name, args, unlisted, abandoned }) {
+  const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
+  if (text === undefined) return `null,null,${unlisted},${abandoned},${JSON.stringify(broken)},${tooDeep}`;
+  if (unlisted || abandoned) return `${text},null,${unlisted},${abandoned}`;
+  return `${text},${checkAhead(turn, name, text) ?? null}`;
+}
+
+/**
+ * @param {unknown} args
+ * @returns {{ text?: string, broken?: string, tooDeep?: boolean }} the JSON text, or why there is none
+ */
+function jsonOf(args) {
   try {
-    text = JSON.stringify(args === undefined ? {} : args);
-    if (text === undefined) fault = `expected a JSON value, found ${describe(args)}`;
+    const text = JSON.stringify(args);
+    return text === undefined ? { broken: `expected a JSON value, found ${describe(args)}` } : { text };
   } catch (error) {
     // The only thing that overflows here is the depth of the value.
-    if (error instanceof RangeError) return `null,null,${unlisted},${abandoned},null,true`;
-    fault = `expected a JSON value, found ${describe(args)}: ${error instanceof Error ? error.message : describe(error)}`;
+    if (error instanceof RangeError) return { tooDeep: true };
+    const fault = error instanceof Error ? error.message : describe(error);
+    return { broken: `expected a JSON value, found ${describe(args)}: ${fault}` };
   }
-  if (fault !== undefined) return `null,null,${unlisted},${abandoned},${JSON.stringify(fault)}`;
-  if (unlisted || abandoned) return `${text},null,${unlisted},${abandoned}`;
-  return `${text},${checkAhead(turn, tool, /** @type {string} */ (text)) ?? null}`;
 }
 
 /**
@@ -96,6 +100,8 @@ function abandonOn(call, signal, ticket, promise) {
     call.host.tickets.blame(ticket, signal.reason);
     call.host.input("abandon", { id: call.id, ticket });
   };
+  // Whatever ran while the call was sent may have aborted it.
+  if (signal.aborted) return abandon();
   const forget = watchSignal(signal, abandon);
   promise.then(forget, forget);
 }

@@ -1,25 +1,34 @@
 /**
- * The check of a call's arguments by the tool's Standard Schema. It is made together with the call where the kernel will
- * want it in all likelihood, which spares a crossing; the kernel looks at it when the call has come that far.
+ * The host's check of a call's arguments: by the tool's Standard Schema, and by its `concurrency` function. Where a Standard
+ * Schema stands, the check is made together with the call, which spares a crossing; the kernel looks at it when the call
+ * has come that far.
  */
 
 import { validate } from "./validate.js";
 
 /** @import { HostTurn } from "./host-turn.js" */
 
+/** @typedef {{ value: unknown, exclusive: boolean | null }} Accepted what the body will get, and whether it runs alone */
+
 /**
- * Checks arguments, and keeps what the schema makes of them for the body.
- *
- * @param {HostTurn} turn
  * @param {any} tool the definition
  * @param {unknown} args the call's own copy
  */
-export function checkArguments(turn, tool, args) {
-  return validate(tool.input, args, (value) => {
-    const kept = turn.keep(value);
-    if (typeof tool.concurrency !== "function") return `{"ok":[${kept}]}`;
-    return `{"ok":[${kept},${tool.concurrency(value) !== "shared"}]}`;
-  });
+export function checkArguments(tool, args) {
+  /** @returns {Accepted} */
+  const accept = (/** @type {unknown} */ value) => ({ value, exclusive: exclusiveOf(tool, value) });
+  return validate(tool.input, args, accept);
+}
+
+/**
+ * A verdict as the kernel reads it. What it accepts is kept from here on, as the kernel knows of it.
+ *
+ * @param {HostTurn} turn
+ * @param {Accepted | string} verdict
+ */
+export function tellVerdict(turn, verdict) {
+  if (typeof verdict === "string") return verdict;
+  return `{"ok":[${turn.keep(verdict.value)},${verdict.exclusive}]}`;
 }
 
 /**
@@ -35,28 +44,33 @@ export function checkAhead(turn, toolId, argsText) {
   if (!tool?.checkedAhead) return undefined;
   let args;
   try {
-    args = argsText.trim() === "" ? {} : JSON.parse(argsText);
+    args = JSON.parse(argsText);
   } catch {
     return undefined;
   }
-  const checked = checkArguments(turn, tool.definition, args);
-  // Nobody may ever ask for it.
-  return typeof checked === "string" ? checked : `{"begun":[${turn.keep(checked)}]}`;
+  const verdict = checkArguments(tool.definition, args);
+  // A promise stays until the kernel asks for it, or lets it go.
+  if (verdict instanceof Promise) return `{"begun":[${turn.keep(verdict)}]}`;
+  return tellVerdict(turn, verdict);
 }
 
 /**
- * The checks of a reply's tool calls, in their order, as the kernel reads them.
+ * The checks of a reply's tool calls, in their order, as the kernel reads them; "" where there is no call.
  *
  * @param {HostTurn} turn
  * @param {readonly any[]} content
- * @returns {string}
  */
 export function checksOf(turn, content) {
-  let texts = "";
-  for (const part of content) {
-    if (part.type !== "tool-call") continue;
-    if (texts !== "") texts += ",";
-    texts += (part.providerExecuted ? undefined : checkAhead(turn, part.toolName, part.input)) ?? "null";
-  }
-  return texts;
+  return content
+    .filter(({ type }) => type === "tool-call")
+    .map((part) => (part.providerExecuted ? undefined : checkAhead(turn, part.toolName, part.input)) ?? "null")
+    .join();
+}
+
+/**
+ * @param {any} tool
+ * @param {unknown} value
+ */
+function exclusiveOf({ concurrency }, value) {
+  return typeof concurrency === "function" ? concurrency(value) !== "shared" : null;
 }

@@ -18,39 +18,42 @@ import { runWraps } from "./wraps.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const hookCommands = {
-  access(host, [, id, key, ticket, tool, source]) {
-    const turn = host.turn(key);
+  access(host, [, id, turnKey, ticket, toolIndex, sourceIndex]) {
+    const turn = host.turn(turnKey);
     const { tools, definition } = turn.agent;
-    const subject = tool === null ? definition.reads[source] : tools[tool].definition;
+    const subject = toolIndex === null ? definition.reads[sourceIndex] : tools[toolIndex].definition;
     const who = Object.freeze({ ...turn.facts, scopes: turn.scopes });
     // Anything but an explicit yes refuses (D-16).
     ask(host, { id, turn, ticket }, async () => (await subject.access(who)) === true);
   },
 
-  hooks(host, [, id, key, stage, ticket, sent, found, offer]) {
-    const turn = host.turn(key);
+  hooks(host, [, id, turnKey, stage, ticket, call, result, offer]) {
+    const turn = host.turn(turnKey);
     // One hook cannot change what the next one sees.
-    const call = sent === null ? null : freezeDeep(callView(turn, sent));
-    const result = found === null ? null : Object.freeze(host.tickets.resultOf(ticket, found));
+    const subject = {
+      call: call === null ? null : freezeDeep(callView(turn, call)),
+      result: result === null ? null : Object.freeze(host.tickets.resultOf(ticket, result)),
+      offer,
+    };
     askPlainly(
       host,
       { id, turn, ticket },
-      (effect) => stages[stage](turn, new TurnContext(turn, effect), { call, result, offer }, effect),
+      (effect) => stages[stage](turn, new TurnContext(turn, effect), subject, effect),
       "refused",
     );
   },
 
-  wrap(host, [, id, key, ticket, sent]) {
-    const turn = host.turn(key);
-    runWraps(host, { id, turn, ticket }, freezeDeep(callView(turn, sent)));
+  wrap(host, [, id, turnKey, ticket, call]) {
+    const turn = host.turn(turnKey);
+    runWraps(host, { id, turn, ticket }, freezeDeep(callView(turn, call)));
   },
 
-  authorize(host, [, id, key, ticket, sent]) {
-    const turn = host.turn(key);
-    const call = freezeDeep(callView(turn, sent));
+  authorize(host, [, id, turnKey, ticket, call]) {
+    const turn = host.turn(turnKey);
+    const view = freezeDeep(callView(turn, call));
     const request = Object.freeze({
-      ...call,
-      isNested: call.level > 0,
+      ...view,
+      isNested: view.level > 0,
       ...(turn.run.identity && { identity: turn.run.identity }),
     });
     askPlainly(host, { id, turn, ticket }, async () =>
@@ -58,8 +61,8 @@ export const hookCommands = {
     );
   },
 
-  approve(host, [, id, key, pending]) {
-    askPlainly(host, { id, turn: host.turn(key) }, async () => {
+  approve(host, [, id, turnKey, pending]) {
+    askPlainly(host, { id, turn: host.turn(turnKey) }, async () => {
       try {
         return approval(await host.options.approve(pending));
       } catch (error) {
@@ -68,24 +71,25 @@ export const hookCommands = {
     });
   },
 
-  inject(host, [, id, key, ticket, sent]) {
-    const turn = host.turn(key);
+  inject(host, [, id, turnKey, ticket, call]) {
+    const turn = host.turn(turnKey);
     ask(host, { id, turn, ticket }, async () => {
-      const values = await host.options.injected?.(callView(turn, sent));
+      const values = await host.options.injected?.(callView(turn, call));
       if (typeof values === "object" && values !== null) return values;
       throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
     });
   },
 
-  ledger(host, [, id, key, { type, ...entry }]) {
-    ask(host, { id, turn: host.turn(key) }, async () => {
+  ledger(host, [, id, turnKey, entry]) {
+    ask(host, { id, turn: host.turn(turnKey) }, async () => {
       const { ledger } = host.options;
+      const { type, ...row } = entry;
       if (type !== "unresolved") {
-        await ledger[type]?.(entry);
+        await ledger[type]?.(row);
         return null;
       }
-      const rows = (await ledger.unresolved?.(entry.turnId)) ?? [];
-      return Array.from(rows, (/** @type {any} */ row) => String(typeof row === "object" ? row?.callId : row));
+      const rows = (await ledger.unresolved?.(row.turnId)) ?? [];
+      return Array.from(rows, (/** @type {any} */ left) => String(typeof left === "object" ? left?.callId : left));
     });
   },
 };

@@ -19,7 +19,7 @@ export class HostTurn {
   reply;
 
   /** @type {BusyMap<any>} what was made of the arguments of calls that are not yet run, or the promise of it */
-  kept = new BusyMap();
+  #kept = new BusyMap();
   #nextKept = 1;
 
   /** @type {Map<string, readonly any[]>} */
@@ -63,14 +63,19 @@ export class HostTurn {
   keep(value) {
     const number = this.#nextKept;
     this.#nextKept += 1;
-    this.kept.set(number, value);
+    this.#kept.set(number, value);
     return number;
   }
 
   /** @param {number} number */
+  kept(number) {
+    return this.#kept.get(number);
+  }
+
+  /** @param {number} number */
   take(number) {
-    const value = this.kept.get(number);
-    this.kept.delete(number);
+    const value = this.#kept.get(number);
+    this.#kept.delete(number);
     return value;
   }
 

@@ -16,15 +16,15 @@ import { TurnContext } from "./turn-context.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const modelCommands = {
-  model(host, [, id, key, append, offer, stream]) {
-    const turn = host.turn(key);
+  model(host, [, id, turnKey, append, offer, stream]) {
+    const turn = host.turn(turnKey);
     turn.transcript.append(append);
     const effect = expect(host, id, turn);
     turn.scope.runInAsyncScope(runModel, undefined, host, turn, { id, offer, stream }, effect);
   },
 
-  instructions(host, [, id, key, sources]) {
-    const turn = host.turn(key);
+  instructions(host, [, id, turnKey, sources]) {
+    const turn = host.turn(turnKey);
     const { reads, instructions } = turn.agent.definition;
     ask(host, { id, turn }, async (effect) => {
       const context = new TurnContext(turn, effect);
@@ -37,10 +37,10 @@ export const modelCommands = {
     });
   },
 
-  brief(host, [, id, key, ticket, toolIndex, args, kept]) {
-    const turn = host.turn(key);
+  brief(host, [, id, turnKey, ticket, toolIndex, args, kept]) {
+    const turn = host.turn(turnKey);
     const tool = turn.agent.tools[toolIndex].definition;
-    const input = kept === null ? args : turn.kept.get(kept);
+    const input = kept === null ? args : turn.kept(kept);
     ask(host, { id, turn, ticket }, async () => {
       const brief = await tool.delegation.brief(input);
       if (typeof brief === "string" || Array.isArray(brief)) return brief;
@@ -72,8 +72,8 @@ async function runModel(host, turn, { id, offer, stream }, effect) {
     });
     turn.reply = reply;
     const json = JSON.stringify(priced(host, model, reply));
-    const checked = host.effects.has(id) ? checksOf(turn, reply.content) : "";
-    text = checked === "" ? `{"ok":${json}}` : `{"ok":${json.slice(0, -1)},"checked":[${checked}]}}`;
+    const ahead = host.effects.has(id) ? checksOf(turn, reply.content) : "";
+    text = ahead === "" ? `{"ok":${json}}` : `{"ok":${json.slice(0, -1)},"ahead":[${ahead}]}}`;
   } catch (error) {
     turn.run.modelErrors.set(turn.turnId, error);
     tellError(turn, effect, error);

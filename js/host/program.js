@@ -117,8 +117,9 @@ function toolProgram(tool) {
   return {
     definition: tool,
     offer: offerOf(tool.id, tool.description, offeredInput(tool).json),
-    // Arguments that the host injects are not there yet when a call is made.
-    checkedAhead: prepares(tool) && tool.injects.length === 0,
+    // Arguments that the host injects are not there yet when a call is made, and a `concurrency` function over a plain JSON
+    // Schema is to see what the kernel has checked. Nobody can call a hidden tool.
+    checkedAhead: tool.input.standard !== undefined && tool.injects.length === 0 && tool.exposure !== "hidden",
   };
 }
 

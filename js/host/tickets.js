@@ -57,12 +57,12 @@ export class Tickets {
   }
 
   /**
-   * Keeps what a body answered for as long as somebody waits for it: the kernel does not send it back.
+   * Remembers what a body answered for as long as somebody waits for it: the kernel does not send it back.
    *
    * @param {number | null} number
    * @param {ToolAnswer} answer
    */
-  keep(number, answer) {
+  noteAnswer(number, answer) {
     const ticket = this.get(number);
     if (ticket) ticket.answer = answer;
   }

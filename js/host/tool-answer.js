@@ -23,7 +23,7 @@ import { isToolResult } from "../tool-result.js";
  * @param {unknown} returned
  * @returns {ToolAnswer}
  */
-export function answerOf(tool, returned) {
+export function toolAnswer(tool, returned) {
   if (!isToolResult(returned)) return { isError: false, value: jsonText(tool, returned) };
   const { isError, text, value, metadata, control } = returned;
   return {
@@ -50,17 +50,19 @@ export function resultText({ isError, text, value, metadata, control }) {
 }
 
 /**
- * The answer as the API's `ToolResult`, where the kernel says that it stands as it was given. Every reader gets a copy.
+ * The answer as the API's `ToolResult`, where the kernel says that it stands as it was given: the same that the kernel makes
+ * of one that it changed. Every command gets a copy.
  *
  * @param {ToolAnswer} answer
  */
-export function toolResultOf({ isError, text, value, metadata }) {
-  const parsed = value === undefined ? undefined : JSON.parse(value);
-  const shown = text ?? (typeof parsed === "string" ? parsed : (value ?? "null"));
+export function toolResultOf({ isError, text, value = "null", metadata = "null" }) {
+  const parsed = JSON.parse(value);
+  const shown = text ?? (typeof parsed === "string" ? parsed : value);
   /** @type {any} */
   const result = { isError, text: toWellFormedText(shown) };
-  if (value !== undefined) result.value = parsed;
-  if (metadata !== undefined) result.metadata = JSON.parse(metadata);
+  // To the kernel, nothing and null are one.
+  if (value !== "null") result.value = parsed;
+  if (metadata !== "null") result.metadata = JSON.parse(metadata);
   return result;
 }
 

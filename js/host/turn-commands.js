@@ -9,52 +9,52 @@ import { HostTurn } from "./host-turn.js";
 
 /** @type {Record<string, (host: Host, command: any) => void>} */
 export const turnCommands = {
-  open(host, [, key, turnId, parentKey, agent, attempt, ticket, tools, submit, scopes]) {
+  open(host, [, turnKey, turnId, parentKey, agentIndex, attempt, ticket, tools, submit, scopes]) {
     const parent = parentKey === null ? undefined : host.turn(parentKey);
     const run = parent?.run ?? /** @type {any} */ (host.runs.get(turnId));
     const turn = new HostTurn({
-      key,
+      key: turnKey,
       turnId,
       parentTurnId: parent?.turnId,
       attempt,
       scopes: Object.freeze(scopes),
       run,
-      agent: run.program.agents[agent],
+      agent: run.program.agents[agentIndex],
       offered: { tools, submit },
       // A child's code runs in the context of the call that opened it.
       scope: host.tickets.get(ticket)?.scope ?? parent?.scope ?? run.scope,
       keelOptions: host.options,
     });
-    host.open(turn);
+    host.openTurn(turn);
   },
 
-  close(host, [, key]) {
-    host.close(host.turn(key));
+  close(host, [, turnKey]) {
+    host.closeTurn(host.turn(turnKey));
   },
 
-  settled(host, [, key, append, result]) {
-    const turn = host.turn(key);
+  settled(host, [, turnKey, append, result]) {
+    const turn = host.turn(turnKey);
     turn.transcript.append(append);
-    host.close(turn);
+    host.closeTurn(turn);
     host.pending.delete(turn.turnId);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
   },
 
-  suspended(host, [, key, append, result]) {
-    const turn = host.turn(key);
+  suspended(host, [, turnKey, append, result]) {
+    const turn = host.turn(turnKey);
     turn.transcript.append(append);
     host.pending.set(turn.turnId, result.outcome.pending);
     host.release(turn.run);
     turn.run.settle(resultOf(result, turn, host));
   },
 
-  append(host, [, key, append]) {
-    host.turn(key).transcript.append(append);
+  append(host, [, turnKey, append]) {
+    host.turn(turnKey).transcript.append(append);
   },
 
-  event(host, [, key, event]) {
-    host.turn(key)?.run.onEvent?.(event);
+  event(host, [, turnKey, event]) {
+    host.turn(turnKey)?.run.onEvent?.(event);
   },
 
   wake(host, [, at]) {
@@ -67,7 +67,7 @@ export const turnCommands = {
     effect?.cancel(code, message);
   },
 
-  release(host, [, key, kept]) {
-    host.turn(key)?.kept.delete(kept);
+  release(host, [, turnKey, kept]) {
+    host.turn(turnKey)?.take(kept);
   },
 };

@@ -3,10 +3,10 @@
 /** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 
+const EFFECT = Symbol("effect");
+
 /** Has a `signal` besides what is set here: made when it is first read. */
 export class TurnContext {
-  #effect;
-
   /**
    * @param {HostTurn} turn
    * @param {EffectSignal | undefined} effect the work that the callback is part of
@@ -14,7 +14,8 @@ export class TurnContext {
   constructor(turn, effect) {
     Object.assign(this, turn.facts);
     if (turn.workspace) this.workspace = turn.workspace;
-    this.#effect = effect;
+    // Under a symbol, so that what wraps or inherits from a context has a signal, too.
+    Object.defineProperty(this, EFFECT, { value: effect });
     Object.defineProperty(this, "signal", TurnContext.#lazily);
     Object.freeze(this);
   }
@@ -22,9 +23,9 @@ export class TurnContext {
   // One getter for all, as for the options of a model.
   static #lazily = {
     enumerable: true,
-    /** @this {TurnContext} */
+    /** @this {any} */
     get() {
-      return this.#effect?.signal;
+      return this[EFFECT]?.signal;
     },
   };
 }

@@ -6,17 +6,18 @@
 import { thrown } from "./tool-answer.js";
 
 /**
+ * @template T
  * @param {any} schema
  * @param {unknown} given
- * @param {(value: unknown) => string} accept makes the answer for what the schema returned
- * @returns {string | Promise<string>} the answer, or a promise of it that never rejects
+ * @param {(value: unknown) => T} accept what becomes of the value that the schema returned
+ * @returns {T | string | Promise<T | string>} what was accepted, or the refusal as the kernel reads it; never rejects
  */
 export function validate(schema, given, accept) {
   try {
     const result = schema.standard ? schema.standard["~standard"].validate(given) : { value: given };
-    if (typeof result?.then !== "function") return answerOf(result, accept);
+    if (typeof result?.then !== "function") return verdict(result, accept);
     return Promise.resolve(result)
-      .then((settled) => answerOf(settled, accept), thrownText)
+      .then((settled) => verdict(settled, accept), thrownText)
       .catch(thrownText);
   } catch (error) {
     return thrownText(error);
@@ -24,10 +25,11 @@ export function validate(schema, given, accept) {
 }
 
 /**
+ * @template T
  * @param {any} result
- * @param {(value: unknown) => string} accept
+ * @param {(value: unknown) => T} accept
  */
-function answerOf(result, accept) {
+function verdict(result, accept) {
   if (!result.issues) return accept(result.value);
   return JSON.stringify({ invalid: result.issues.map(issueOf) });
 }

@@ -95,8 +95,14 @@ pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule, ticke
                 Subject::Tool(index) => (Some(index), None),
                 Subject::Source(index) => (None, Some(index)),
             };
-            let effect = turn.port.ask(turn, |id| Command::Access { id, turn: turn.key, ticket, tool, source });
-            matches!(Box::pin(hooks::in_time(turn, effect)).await, Ok(Answer::Ok(true)))
+            let effect = turn.port.ask(turn, |id| Command::Access {
+                id,
+                turn_key: turn.key,
+                ticket,
+                tool_index: tool,
+                source_index: source,
+            });
+            matches!(hooks::in_time(turn, effect).await, Ok(Answer::Ok(true)))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::kernel::access::{self, Subject};
 use crate::kernel::approval::{Kind, Pending};
-use crate::kernel::arguments::{self, Check, Keep};
+use crate::kernel::arguments::{self, Check, KeptValue};
 use crate::kernel::budget::TreeLimit;
 use crate::kernel::call::{Call, NewCall};
 use crate::kernel::event::LimitName;
@@ -32,7 +32,7 @@ pub struct CallRequest<'a> {
     /// Asked for by a definition that the agent does not have (D-21).
     pub unlisted: bool,
     /// What the host said of the arguments ahead.
-    pub checked: Option<Check>,
+    pub ahead: &'a Cell<Option<Check>>,
 }
 
 /// A call that passed every gate. It holds its place in the budget until it is kept or dropped.
@@ -43,18 +43,17 @@ pub struct Admitted {
     pub is_exclusive: bool,
     /// A human has to decide before it runs.
     pub pending: Option<Pending>,
-    keep: Option<Keep>,
+    kept: Option<KeptValue>,
 }
 
 /// # Errors
 /// The first gate that refused.
-pub async fn admit(turn: &Rc<Turn>, mut request: CallRequest<'_>) -> Result<Admitted, Refusal> {
+pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitted, Refusal> {
     let reservation = Reservation::take(turn, request.parent.is_some())?;
-    let tool_index = lookup(turn, &request)?;
+    let tool_index = lookup(turn, request)?;
     reservation.take_use(tool_index)?;
     let spec = &turn.agent().tools[tool_index];
-    let ahead = request.checked.take();
-    let prepared = arguments::prepare(turn, tool_index, &request, ahead).await?;
+    let prepared = arguments::prepare(turn, tool_index, request).await?;
     let call = Rc::new(Call::new(NewCall {
         turn: Rc::clone(turn),
         tool_index,
@@ -63,15 +62,15 @@ pub async fn admit(turn: &Rc<Turn>, mut request: CallRequest<'_>) -> Result<Admi
         ticket: request.ticket,
         arguments: prepared.arguments,
         given: prepared.given,
-        kept: prepared.keep.as_ref().map(|keep| keep.kept),
+        kept: prepared.kept.as_ref().map(|kept| kept.id),
     }));
     let needs_human = spec.external || spec.approval_required;
-    if needs_human && !may_wait(turn, &request) {
+    if needs_human && !may_wait(turn, request) {
         return Err(Refusal::needs_approval(&call.view()));
     }
     let asked_by_hook = match hooks::admit(turn, &call).await? {
         Admission::Admitted => false,
-        Admission::NeedsApproval if may_wait(turn, &request) => true,
+        Admission::NeedsApproval if may_wait(turn, request) => true,
         Admission::NeedsApproval => return Err(Refusal::needs_approval(&call.view())),
     };
     if !access::may_use(turn, Subject::Tool(tool_index), &spec.access, request.ticket).await {
@@ -89,20 +88,17 @@ pub async fn admit(turn: &Rc<Turn>, mut request: CallRequest<'_>) -> Result<Admi
         is_exclusive: prepared.exclusive.unwrap_or(default_exclusive),
         call,
         reservation,
-        keep: prepared.keep,
+        kept: prepared.kept,
     })
 }
 
 impl Admitted {
-    /// The call is about to run: its place in the budget is used up, and what the host keeps is the body's. Where a
-    /// body may run more than once, or a child turn runs instead, the host keeps it until the call is over.
+    /// The call is about to run: its place in the budget is used up, and what the host keeps is the body's, unless it may be
+    /// needed until the call is over.
     pub fn begin(&self) {
         self.reservation.spend();
-        if let Some(keep) = &self.keep
-            && self.call.tool().delegation.is_none()
-            && !self.call.turn.hooks.wrap_tool
-        {
-            keep.take();
+        if let Some(kept) = self.kept.as_ref().filter(|_| !self.call.may_run_again()) {
+            kept.take();
         }
     }
 }
@@ -138,7 +134,8 @@ async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
     }
     let mut view = call.view();
     view.args = &call.given;
-    let effect = turn.port.ask(turn, |id| Command::Authorize { id, turn: turn.key, ticket: call.ticket, call: view });
+    let effect =
+        turn.port.ask(turn, |id| Command::Authorize { id, turn_key: turn.key, ticket: call.ticket, call: view });
     match hooks::in_time(turn, effect).await {
         Ok(AuthorizeAnswer::Allow) => Ok(()),
         Ok(AuthorizeAnswer::Deny(reason)) => {

@@ -69,7 +69,7 @@ impl Waiting {
 pub async fn decide(turn: &Rc<Turn>, pending: Pending) -> Decision {
     turn.emit(EventBody::ApprovalRequested { pending: pending.clone() });
     if pending.kind == Kind::Approval && turn.port.options.approves {
-        match turn.port.ask(turn, |id| Command::Approve { id, turn: turn.key, pending: &pending }).read().await {
+        match turn.port.ask(turn, |id| Command::Approve { id, turn_key: turn.key, pending: &pending }).read().await {
             ApproveAnswer::Allow => return Decision::Allow,
             ApproveAnswer::Deny(reason) => return Decision::Deny(reason),
             ApproveAnswer::Defer => {}

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::kernel::admission::CallRequest;
-use crate::kernel::id::Kept;
+use crate::kernel::id::KeptId;
 use crate::kernel::injection;
 use crate::kernel::limits::InvalidArgs;
 use crate::kernel::normalize::normalize;
@@ -25,17 +25,12 @@ pub struct Prepared {
     /// What a `concurrency` function said of these arguments.
     pub exclusive: Option<bool>,
     /// What the host made of them, where a Standard Schema or a `concurrency` function looks at them.
-    pub keep: Option<Keep>,
+    pub kept: Option<KeptValue>,
 }
 
 /// # Errors
 /// The arguments do not fit the tool, or the values that the host injects could not be had.
-pub async fn prepare(
-    turn: &Rc<Turn>,
-    tool_index: usize,
-    request: &CallRequest<'_>,
-    ahead: Option<Check>,
-) -> Result<Prepared, Refusal> {
+pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, request: &CallRequest<'_>) -> Result<Prepared, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let subject = || {
         let kind = if request.parent.is_some() { "nested call " } else { "" };
@@ -53,19 +48,19 @@ pub async fn prepare(
     let own = checked(turn, tool_index, own, subject)?;
     let arguments = injection::filled(turn, tool_index, request, given, own).await?;
     if !spec.prepares {
-        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, keep: None });
+        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, kept: None });
     }
-    let check = match ahead.filter(|_| Rc::ptr_eq(&arguments, given)) {
+    let check = match request.ahead.take().filter(|_| Rc::ptr_eq(&arguments, given)) {
         Some(check) if check.begun().is_none() => check,
-        begun => ask(turn, tool_index, request, &arguments, begun).await,
+        begun_or_none => ask(turn, tool_index, request, &arguments, begun_or_none).await,
     };
     let issues = match check.answer {
         PrepareAnswer::Ok { exclusive, .. } => {
-            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, keep: check.keep });
+            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, kept: check.kept });
         }
         PrepareAnswer::Invalid(issues) => issues,
         PrepareAnswer::Thrown(thrown) => Issues::whole(&thrown.message.0),
-        PrepareAnswer::Begun { .. } => unreachable!("the host answers a check, it does not begin one again"),
+        PrepareAnswer::Begun { .. } => panic!("the host broke the protocol: it began a check that it was asked for"),
     };
     Err(Refusal::InvalidArguments { subject: subject(), issues })
 }
@@ -81,11 +76,11 @@ async fn ask(
     let begun = ahead.as_ref().and_then(Check::begun);
     let effect = turn.port.ask(turn, |id| Command::Prepare {
         id,
-        turn: turn.key,
+        turn_key: turn.key,
         ticket: request.ticket,
-        tool: tool_index,
-        args: arguments,
-        begun: begun.map(Keep::take),
+        tool_index,
+        args: begun.is_none().then_some(arguments),
+        begun: begun.map(KeptValue::take),
     });
     Check::new(turn, effect.read().await)
 }
@@ -121,7 +116,7 @@ fn refusal(subject: String, invalid: Invalid) -> Refusal {
 /// What the host said of a call's arguments, asked or ahead of it.
 pub struct Check {
     answer: PrepareAnswer,
-    keep: Option<Keep>,
+    kept: Option<KeptValue>,
 }
 
 impl Check {
@@ -130,34 +125,34 @@ impl Check {
             PrepareAnswer::Ok { kept, .. } | PrepareAnswer::Begun { kept } => Some(*kept),
             PrepareAnswer::Invalid(_) | PrepareAnswer::Thrown(_) => None,
         };
-        let keep = kept.map(|kept| Keep { turn: Rc::clone(turn), kept, taken: Cell::new(false) });
-        Self { answer, keep }
+        let kept = kept.map(|id| KeptValue { turn: Rc::clone(turn), id, taken: Cell::new(false) });
+        Self { answer, kept }
     }
 
-    fn begun(&self) -> Option<&Keep> {
-        if matches!(self.answer, PrepareAnswer::Begun { .. }) { self.keep.as_ref() } else { None }
+    fn begun(&self) -> Option<&KeptValue> {
+        if matches!(self.answer, PrepareAnswer::Begun { .. }) { self.kept.as_ref() } else { None }
     }
 }
 
 /// What the host keeps for a call; to be forgotten when nobody takes it.
-pub struct Keep {
+pub struct KeptValue {
     turn: Rc<Turn>,
-    pub kept: Kept,
+    pub id: KeptId,
     taken: Cell<bool>,
 }
 
-impl Keep {
+impl KeptValue {
     /// Whoever is told of it takes it.
-    pub fn take(&self) -> Kept {
+    pub fn take(&self) -> KeptId {
         self.taken.set(true);
-        self.kept
+        self.id
     }
 }
 
-impl Drop for Keep {
+impl Drop for KeptValue {
     fn drop(&mut self) {
         if !self.taken.get() {
-            self.turn.port.say(&Command::Release { turn: self.turn.key, kept: self.kept });
+            self.turn.port.say(&Command::Release { turn_key: self.turn.key, kept: self.id });
         }
     }
 }

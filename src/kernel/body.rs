@@ -45,15 +45,16 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let turn = &call.turn;
     let rewritten = next.and_then(|next| next.arguments.as_deref());
     let kept = call.kept.filter(|_| rewritten.is_none());
+    let ticket = next.map(|next| next.ticket).or(call.ticket);
     let effect = turn.port.ask(turn, |id| Command::Call {
         id,
-        turn: turn.key,
-        ticket: next.map(|next| next.ticket).or(call.ticket),
-        tool: call.tool_index,
+        turn_key: turn.key,
+        ticket,
+        tool_index: call.tool_index,
         call_id: &call.id,
         args: kept.is_none().then(|| rewritten.unwrap_or(&call.arguments)),
         kept,
-        keep: turn.hooks.wrap_tool,
+        may_run_again: call.may_run_again(),
     });
     let id = effect.id;
     let body = RunningBody::new(call, id);
@@ -61,7 +62,8 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
         Settled::Answered(text) => {
             let mut answer = port::parse(&text);
             if let CallAnswer::Result(result) = &mut answer {
-                result.answer_of = call.ticket.or(next.map(|next| next.ticket)).map(|_| id);
+                // The host keeps it for whoever has the ticket.
+                result.answer_of = ticket.map(|_| id);
             }
             Ok(execution::ran(&call.tool().id, answer, Some(id)))
         }

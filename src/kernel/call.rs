@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::kernel::call_view::CallView;
 use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
 use crate::kernel::gate::{Gate, Hold};
-use crate::kernel::id::{CallId, Kept, Ticket};
+use crate::kernel::id::{CallId, KeptId, Ticket};
 use crate::kernel::progress;
 use crate::kernel::protocol::CallResult;
 use crate::kernel::refusal_cap::RefusalCap;
@@ -34,7 +34,7 @@ pub struct Call {
     /// As they were sent, before injection and repair.
     pub given: Rc<RawValue>,
     /// What the host's own check made of the arguments, for the body.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptId>,
     nesting: OnceCell<Nesting>,
     /// How the turn's gate is held by this call, or by one above it.
     pub hold: Cell<Option<Hold>>,
@@ -83,6 +83,12 @@ impl Call {
     /// The same, where it made any.
     pub fn nested(&self) -> Option<&Nesting> {
         self.nesting.get()
+    }
+
+    /// What the host keeps for it may be needed more than once: wrap layers may run the body again, and a child turn may be
+    /// opened again.
+    pub fn may_run_again(&self) -> bool {
+        self.turn.hooks.wrap_tool || self.tool().delegation.is_some()
     }
 
     pub fn tool(&self) -> &ToolSpec {
@@ -137,7 +143,7 @@ pub struct NewCall {
     pub ticket: Option<Ticket>,
     pub arguments: Rc<RawValue>,
     pub given: Rc<RawValue>,
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptId>,
 }
 
 /// A call that has begun. However it is left, one terminal event follows.

@@ -52,7 +52,7 @@ impl<'a> ResultView<'a> {
         result.answer_of.map_or_else(|| Self::whole(result), Self::AsAnswered)
     }
 
-    pub fn whole(result: &'a CallResult) -> Self {
+    fn whole(result: &'a CallResult) -> Self {
         Self::Whole {
             is_error: result.is_error,
             text: result.text(),

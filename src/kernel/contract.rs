@@ -117,7 +117,7 @@ async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Res
     if !part.standard {
         return Ok(submitted.into());
     }
-    let command = |id| Command::PreparePart { id, turn: turn.key, part: part_index, value: &submitted };
+    let command = |id| Command::PreparePart { id, turn_key: turn.key, part_index, value: &submitted };
     match turn.port.ask(turn, command).read().await {
         PartAnswer::Ok { value } => Ok(value.unwrap_or(submitted).into()),
         PartAnswer::Invalid(issues) => Err(issues),

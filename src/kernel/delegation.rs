@@ -11,7 +11,7 @@ use crate::kernel::call::Call;
 use crate::kernel::contract::Contract;
 use crate::kernel::event::{EventBody, Progress};
 use crate::kernel::execution::Next;
-use crate::kernel::id::{Kept, Ticket, TurnId};
+use crate::kernel::id::{KeptId, Ticket, TurnId};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::protocol::{Answer, Command, Thrown};
 use crate::kernel::record::PartView;
@@ -127,7 +127,7 @@ async fn brief(
     call: &Rc<Call>,
     connection: &DelegationSpec,
     arguments: &RawValue,
-    kept: Option<Kept>,
+    kept: Option<KeptId>,
     ticket: Option<Ticket>,
 ) -> Result<Box<RawValue>, Thrown> {
     #[derive(Deserialize)]
@@ -138,9 +138,9 @@ async fn brief(
     if connection.briefs {
         let command = |id| Command::Brief {
             id,
-            turn: turn.key,
+            turn_key: turn.key,
             ticket,
-            tool: call.tool_index,
+            tool_index: call.tool_index,
             args: kept.is_none().then_some(arguments),
             kept,
         };

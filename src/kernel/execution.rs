@@ -41,7 +41,8 @@ pub async fn run(call: &Rc<Call>) -> Result<Ran, Failure> {
 /// The layers run on the host's side; each `next()` of the innermost one comes back here and runs the base.
 async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let turn = &call.turn;
-    let effect = turn.port.ask(turn, |id| Command::Wrap { id, turn: turn.key, ticket: call.ticket, call: call.view() });
+    let effect =
+        turn.port.ask(turn, |id| Command::Wrap { id, turn_key: turn.key, ticket: call.ticket, call: call.view() });
     let id = effect.id;
     let onion = Onion::new(call, id);
     let mut bases = FuturesUnordered::new();

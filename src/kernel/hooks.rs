@@ -85,7 +85,7 @@ pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
     if !call.turn.hooks.has(Stage::AfterTool) {
         return result;
     }
-    match run(&call.turn, Stage::AfterTool, None, Some(call), Some(ResultView::whole(&result))).await {
+    match run(&call.turn, Stage::AfterTool, None, Some(call), Some(ResultView::of(&result))).await {
         Ran::Ok(Some(changed)) if changed.is_too_deep() => {
             CallResult::error(format!("the result of {} is withheld: it is nested too deep", call.view().subject()))
         }
@@ -114,7 +114,7 @@ pub async fn observe_nested(call: &Call, result: &CallResult) {
 pub async fn around_model(turn: &Rc<Turn>, stage: Stage, offer: Offer) -> Result<(), String> {
     if stage == Stage::BeforeModel && turn.hooks.has(stage) {
         let mut transcript = turn.transcript.borrow_mut();
-        turn.port.say(&Command::Append { turn: turn.key, append: transcript.take_unsent() });
+        turn.port.say(&Command::Append { turn_key: turn.key, append: transcript.take_unsent() });
     }
     match run(turn, stage, Some(offer), None, None).await {
         Ran::Ok(_) => Ok(()),
@@ -142,7 +142,7 @@ async fn run(
     let view = call.map(Call::view);
     let effect = turn.port.ask(turn, |id| Command::Hooks {
         id,
-        turn: turn.key,
+        turn_key: turn.key,
         stage,
         offer,
         ticket: call.and_then(|call| call.ticket),

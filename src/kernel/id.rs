@@ -39,6 +39,12 @@ impl TurnId {
         Self(format!("{}.{number}", self.0).into())
     }
 
+    /// The root of its tree.
+    pub fn root(&self) -> Self {
+        let (root, _) = self.0.split_once('.').unwrap_or((&self.0, ""));
+        Self(root.into())
+    }
+
     /// This turn is `ancestor`, or one of its descendants.
     pub fn is_within(&self, ancestor: &Self) -> bool {
         self.0.strip_prefix(&*ancestor.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -65,7 +71,8 @@ impl From<String> for TurnId {
 pub struct CallId(Rc<str>);
 
 impl CallId {
-    /// The `n`th nested call of this call: `<parent>/<n>`.
+    /// The `n`th nested call of this call: `<parent>/<n>`. Ids of the model's own calls have no `/` in them: the host reads from
+    /// an id where its call stands.
     pub fn nested(&self, number: u32) -> Self {
         Self(format!("{}/{number}", self.0).into())
     }
@@ -92,15 +99,16 @@ impl From<&str> for CallId {
 #[serde(transparent)]
 pub struct EffectId(pub u32);
 
-/// A turn as the host refers to it while it lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A live turn as commands name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct TurnKey(pub u32);
 
-/// What the host keeps of a check: the value that a Standard Schema made of a call's arguments. The host gives the number.
+/// What the host keeps of its check of a call's arguments: what the body will get, or the promise of it. The host gives the
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept(pub u32);
+pub struct KeptId(pub u32);
 
 /// A `callTool()` or `next()` that waits on the host's side: names the promise to settle, and the async context in which
 /// user code that runs for it belongs (D-37).

@@ -53,7 +53,7 @@ pub async fn filled(
             is_nested: request.parent.is_some(),
             args: given,
         };
-        let effect = turn.port.ask(turn, |id| Command::Inject { id, turn: turn.key, ticket: request.ticket, call });
+        let effect = turn.port.ask(turn, |id| Command::Inject { id, turn_key: turn.key, ticket: request.ticket, call });
         match hooks::in_time(turn, effect).await {
             Ok(Answer::Ok(values)) => values,
             Ok(Answer::Thrown(_)) | Err(_) => return Err(failed()),

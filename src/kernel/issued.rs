@@ -35,9 +35,9 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
         parent: None,
         ticket: None,
         unlisted: false,
-        checked: requested.checked.take(),
+        ahead: &requested.ahead,
     };
-    admission::admit(turn, request).await.map(IssuedCall)
+    admission::admit(turn, &request).await.map(IssuedCall)
 }
 
 pub struct IssuedCall(Admitted);

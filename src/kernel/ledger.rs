@@ -117,7 +117,7 @@ pub async fn settled(call: &Rc<Call>, status: Settlement) {
 
 /// A ledger that hangs has failed, like any hook (D-16).
 async fn ask<T: DeserializeOwned>(turn: &Rc<Turn>, entry: &LedgerEntry<'_>) -> Answer<T> {
-    let effect = turn.port.ask(turn, |id| Command::Ledger { id, turn: turn.key, entry });
+    let effect = turn.port.ask(turn, |id| Command::Ledger { id, turn_key: turn.key, entry });
     hooks::in_time(turn, effect)
         .await
         .unwrap_or_else(|cut| Answer::Thrown(Thrown { code: None, message: Text(cut.to_string()) }))

@@ -4,6 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use serde_json::value::RawValue;
+
 use crate::kernel::admission::{self, Admitted, CallRequest};
 use crate::kernel::arguments::Check;
 use crate::kernel::call::{self, Call, StartedCall};
@@ -32,22 +34,23 @@ pub struct NestedRequest {
     pub unlisted: bool,
     pub arguments: Arguments,
     /// What the host said of the arguments ahead.
-    pub checked: Cell<Option<Check>>,
+    pub ahead: Cell<Option<Check>>,
 }
 
 impl NestedRequest {
     pub fn new(turn: &Rc<Turn>, request: ToolRequest) -> Self {
         let arguments = match (request.args, request.broken) {
             _ if request.too_deep => Arguments::TooDeep,
-            (Some(json), None) => Arguments::Json(json.into()),
-            (_, broken) => Arguments::Broken { message: broken.unwrap_or_default().0 },
+            (_, Some(broken)) => Arguments::Broken { message: broken.0 },
+            // The reader takes a null for nothing.
+            (json, None) => Arguments::Json(json.unwrap_or_else(|| RawValue::NULL.to_owned()).into()),
         };
         Self {
             ticket: request.ticket,
             tool: request.tool.0.into(),
             unlisted: request.unlisted,
             arguments,
-            checked: Cell::new(request.checked.map(|answer| Check::new(turn, answer))),
+            ahead: Cell::new(request.ahead.map(|answer| Check::new(turn, answer))),
         }
     }
 }
@@ -119,9 +122,9 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
         parent: Some(parent),
         ticket: Some(request.ticket),
         unlisted: request.unlisted,
-        checked: request.checked.take(),
+        ahead: &request.ahead,
     };
-    let admitted = admission::admit(turn, asked).await?;
+    let admitted = admission::admit(turn, &asked).await?;
     if hold_of(&admitted) == Hold::Exclusive && admitted.call.hold.get() == Some(Hold::Shared) {
         return Err(Refusal::SharedGate { tool: request.tool.to_string() });
     }

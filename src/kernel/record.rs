@@ -183,10 +183,10 @@ pub fn finish(turn: &Turn, outcome: &Outcome, events: Vec<Event>) {
         .expect("a record is plain data: it always serialises");
     drop(progressed);
     if turn.parent.is_some() {
-        turn.port.say(&Command::Close { turn: turn.key });
+        turn.port.say(&Command::Close { turn_key: turn.key });
     } else {
-        report(turn, &Standing::Ended(outcome), &record, |turn, append, result| Command::Settled {
-            turn,
+        report(turn, &Standing::Ended(outcome), &record, |turn_key, append, result| Command::Settled {
+            turn_key,
             append,
             result,
         });
@@ -224,7 +224,7 @@ fn report(
 pub fn report_suspended(turn: &Turn, pending: Vec<Pending>) {
     let record = snapshot(turn);
     let standing = Standing::Suspended { status: "suspended", pending };
-    report(turn, &standing, &record, |turn, append, result| Command::Suspended { turn, append, result });
+    report(turn, &standing, &record, |turn_key, append, result| Command::Suspended { turn_key, append, result });
 }
 
 /// The record of a turn that still runs, as JSON without its transcript.

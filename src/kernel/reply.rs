@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::kernel::arguments::Check;
 use crate::kernel::id::CallId;
+use crate::kernel::protocol::ModelReply;
 use crate::kernel::schema;
 use crate::kernel::turn::Turn;
 
@@ -28,7 +29,7 @@ pub struct RequestedCall {
     pub tool_name: Rc<str>,
     pub arguments: Arguments,
     /// What the host said of the arguments ahead.
-    pub checked: Cell<Option<Check>>,
+    pub ahead: Cell<Option<Check>>,
 }
 
 /// What a call is given.
@@ -97,27 +98,21 @@ struct CallPart<'a> {
 
 impl Reply {
     /// Reads a reply and appends it to the turn's transcript.
-    pub fn read(
-        turn: &Turn,
-        step: u32,
-        parts: &[Box<RawValue>],
-        finish_reason: Rc<str>,
-        checks: Vec<Option<Check>>,
-    ) -> Self {
-        let mut read = Self { text: String::new(), finish_reason, calls: Vec::new() };
+    pub fn read(turn: &Turn, step: u32, reply: &ModelReply, checks: Vec<Option<Check>>) -> Self {
+        let mut read = Self { text: String::new(), finish_reason: Rc::clone(&reply.finish_reason), calls: Vec::new() };
         let mut pair_ids = BTreeSet::new();
-        let mut content = Vec::with_capacity(parts.len());
+        let mut content = Vec::with_capacity(reply.content.len());
         let mut checks = checks.into_iter();
-        for raw in parts {
+        for raw in &reply.content {
             let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) else {
                 continue;
             };
             match &*part.kind {
                 "tool-call" => {
                     let index = read.calls.len();
-                    let (call, message_part) = read_call(turn, &|| format!("c{step}_{index}"), &mut pair_ids, part);
-                    let checked = checks.next().flatten();
-                    let call = call.map(|call| RequestedCall { checked: Cell::new(checked), ..call });
+                    let our_id = || format!("c{step}_{index}");
+                    let ahead = checks.next().flatten();
+                    let (call, message_part) = read_call(turn, &our_id, &mut pair_ids, part, ahead);
                     content.push(MessagePart::Call(message_part));
                     read.calls.extend(call);
                 }
@@ -141,6 +136,7 @@ fn read_call<'a>(
     our_id: &dyn Fn() -> String,
     pair_ids: &mut BTreeSet<Rc<str>>,
     part: Part<'a>,
+    ahead: Option<Check>,
 ) -> (Option<RequestedCall>, CallPart<'a>) {
     let given: Rc<str> = part.tool_call_id.unwrap_or_default().into();
     let tool_name: Rc<str> = part.tool_name.unwrap_or_default().into();
@@ -163,7 +159,7 @@ fn read_call<'a>(
     let mut call_ids = turn.call_ids.borrow_mut();
     let is_new = |id: &Rc<str>| call_ids.insert(CallId::from(Rc::clone(id)));
     let id = CallId::from(if usable { unlike(&given, our_id, is_new) } else { ours(our_id, is_new) });
-    (Some(RequestedCall { id, pair_id, tool_name, arguments, checked: Cell::default() }), message_part)
+    (Some(RequestedCall { id, pair_id, tool_name, arguments, ahead: Cell::new(ahead) }), message_part)
 }
 
 /// The given id, or one of ours where there is one like it.

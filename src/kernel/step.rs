@@ -52,11 +52,12 @@ pub async fn run(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<StepEnd, 
     async {
         turn.emit(EventBody::StepStarted { step: number, attempt: 1 });
         hooks::around_model(turn, Stage::BeforeModel, offer).await.map_err(|message| Failure::Model { message })?;
-        let answer = call_model(turn, number, offer).await?;
+        let mut answer = call_model(turn, number, offer).await?;
         // Before anything else is waited for, so that what they keep is released whatever happens.
-        let checks = answer.checked.into_iter().map(|check| check.map(|answer| Check::new(turn, answer))).collect();
+        let ahead = std::mem::take(&mut answer.ahead).into_iter();
+        let checks = ahead.map(|said| said.map(|said| Check::new(turn, said))).collect();
         hooks::around_model(turn, Stage::AfterModel, offer).await.map_err(|message| Failure::Model { message })?;
-        let reply = Reply::read(turn, number, &answer.content, answer.finish_reason, checks);
+        let reply = Reply::read(turn, number, &answer, checks);
         turn.charge(&answer.usage);
         turn.emit(EventBody::StepCompleted {
             step: number,
@@ -109,7 +110,7 @@ async fn attempt_call(turn: &Rc<Turn>, number: u32, attempt: u32, offer: Offer) 
         let mut transcript = turn.transcript.borrow_mut();
         let append = transcript.take_unsent();
         let stream = turn.tree.stream.get();
-        turn.port.ask(turn, |id| Command::Model { id, turn: turn.key, append, offer, stream })
+        turn.port.ask(turn, |id| Command::Model { id, turn_key: turn.key, append, offer, stream })
     };
     let stream =
         ModelStream { id: effect.id, step: number, attempt, last: Cell::new(turn.port.now()), spoke: Cell::new(false) };

@@ -70,7 +70,7 @@ impl Timers {
         if self.announced.is_some_and(|at| at <= now) {
             self.announced = None;
         }
-        // Mostly nothing is due, and taking a map apart is not for nothing.
+        // Mostly nothing is due, and taking a map apart costs.
         if self.waiting.first_key_value().is_none_or(|((at, _), _)| *at > now) {
             return Vec::new();
         }

@@ -287,7 +287,8 @@ impl Turn {
         self.tree.next_seq.set(seq + 1);
         let event = Event { body, seq, at: self.tree.wall_offset_ms + self.port.now().as_ms() };
         if self.tree.stream.get() {
-            self.port.say(&Command::Event { turn: self.key, event: EventView { event: &event, header: &self.header } });
+            self.port
+                .say(&Command::Event { turn_key: self.key, event: EventView { event: &event, header: &self.header } });
         }
         delegation::forward(self, &event.body);
         // Deltas are not kept: the transcript has the text, once.

@@ -59,10 +59,10 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
 /// Tells the host that the turn exists, and what its model is offered.
 pub fn announce(turn: &Turn) {
     turn.port.say(&Command::Open {
-        turn: turn.key,
+        turn_key: turn.key,
         turn_id: turn.id(),
-        parent: turn.parent.as_ref().map(|parent| parent.key),
-        agent: turn.agent_index,
+        parent_key: turn.parent.as_ref().map(|parent| parent.key),
+        agent_index: turn.agent_index,
         attempt: turn.attempt(),
         ticket: turn.origin.as_ref().and_then(|origin| origin.ticket),
         tools: &turn.offered(),
@@ -88,7 +88,7 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
         }
         sources.push(index);
     }
-    let effect = turn.port.ask(turn, |id| Command::Instructions { id, turn: turn.key, sources: &sources });
+    let effect = turn.port.ask(turn, |id| Command::Instructions { id, turn_key: turn.key, sources: &sources });
     match effect.read::<Answer<Text>>().await {
         Answer::Ok(Text(text)) => {
             if !text.is_empty() {

@@ -1,4 +1,4 @@
-//! The bridge to Node and Bun: converts and forwards. Nothing here knows what an agent is.
+//! The bridge to Node and Bun: converts, forwards, and holds the kernels of its thread. Nothing here knows what an agent is.
 
 mod log;
 
@@ -48,8 +48,8 @@ impl Program {
 }
 
 thread_local! {
-    /// The kernels that this thread's JavaScript has opened, by number. A number costs its caller less than an object that
-    /// wraps a kernel: nobody has to prove what it is at each call.
+    /// The kernels that this thread's JavaScript has opened, by number: at each call an object that wraps a kernel would be
+    /// unwrapped and proved to be one.
     static KERNELS: RefCell<BTreeMap<u32, Engine>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -75,28 +75,28 @@ pub fn close_kernel(kernel: u32) {
 /// Opens a root turn of the program's first agent.
 #[napi(catch_unwind)]
 pub fn start(kernel: u32, program: &Program, text: String, now_ms: f64) -> napi::Result<Option<String>> {
-    of(kernel, |engine| engine.start(&program.0, &text, now_ms))?.map_err(reason)
+    with_engine(kernel, |engine| engine.start(&program.0, &text, now_ms))?.map_err(reason)
 }
 
 /// Answers the command `id`.
 #[napi(catch_unwind)]
 pub fn answer(kernel: u32, id: u32, text: String, now_ms: f64) -> napi::Result<Option<String>> {
-    of(kernel, |engine| engine.answer(id, text, now_ms))
+    with_engine(kernel, |engine| engine.answer(id, text, now_ms))
 }
 
 /// Anything else that happened.
 #[napi(catch_unwind)]
 pub fn input(kernel: u32, text: String, now_ms: f64) -> napi::Result<Option<String>> {
-    of(kernel, |engine| engine.input(&text, now_ms))?.map_err(reason)
+    with_engine(kernel, |engine| engine.input(&text, now_ms))?.map_err(reason)
 }
 
 /// Looks something up, as JSON text.
 #[napi(catch_unwind)]
 pub fn query(kernel: u32, text: String, now_ms: f64) -> napi::Result<String> {
-    of(kernel, |engine| engine.query(&text, now_ms))?.map_err(reason)
+    with_engine(kernel, |engine| engine.query(&text, now_ms))?.map_err(reason)
 }
 
-fn of<R>(kernel: u32, serve: impl FnOnce(&mut Engine) -> R) -> napi::Result<R> {
+fn with_engine<R>(kernel: u32, serve: impl FnOnce(&mut Engine) -> R) -> napi::Result<R> {
     KERNELS.with_borrow_mut(|kernels| kernels.get_mut(&kernel).map(serve)).ok_or_else(|| reason("no such kernel"))
 }
 

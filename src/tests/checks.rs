@@ -14,7 +14,7 @@ fn with_limits<const N: usize>(arguments: [Value; N], checks: [Value; N], limits
     let look = tool("look").schema(number).set("prepares", json!(true));
     let mut script = Script::new([agent("a").limits(limits).tool(look)]);
     let Step::Answer(mut reply) = calls(arguments.map(|arguments| call("look", arguments))) else { unreachable!() };
-    reply["ok"]["checked"] = json!(checks.to_vec());
+    reply["ok"]["ahead"] = json!(checks.to_vec());
     script.on("a", [Step::Answer(reply), text("done")]);
     script.run();
     script
@@ -87,7 +87,7 @@ fn nothing_is_kept_for_a_nested_call_that_is_refused_or_was_abandoned() {
 fn a_failing_hook_between_reply_and_calls_leaves_nothing_kept() {
     let mut script = Script::new([agent("a").set("hooks", json!({"afterModel": true})).tool(tool("look"))]);
     let Step::Answer(mut reply) = calls([call("look", json!({}))]) else { unreachable!() };
-    reply["ok"]["checked"] = json!([{"ok": [7]}]);
+    reply["ok"]["ahead"] = json!([{"ok": [7]}]);
     script.on("a", [Step::Answer(reply)]);
     script.on("hooks", [Step::Answer(json!({"refused": {"code": null, "message": "no"}}))]).run();
     assert_eq!((script.status("t").as_str(), released(&script)), ("failed", vec![json!(7)]));

@@ -10,6 +10,7 @@ mod child_result;
 mod contract;
 mod delegation;
 mod events;
+mod handlers;
 mod ids;
 mod model;
 mod nested_calls;

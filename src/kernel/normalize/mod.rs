@@ -132,7 +132,7 @@ fn repair_object(text: &str, schema: &Schema, schema_json: &Value) -> Option<Str
     let candidates = [Some(text), unwrapped.as_deref()];
     candidates.into_iter().flatten().find_map(|candidate| {
         let raw: &RawValue = serde_json::from_str(candidate.trim()).ok()?;
-        [Nulls::Keep, Nulls::Drop].into_iter().find_map(|nulls| {
+        [Nulls::KeptValue, Nulls::Drop].into_iter().find_map(|nulls| {
             let fitted = fit(raw, &root, nulls);
             (matches!(fitted, Cow::Owned(_)) && valid(&fitted)).then(|| fitted.into_owned())
         })
@@ -162,7 +162,7 @@ fn unwrap_envelope(text: &str, root: &Place<'_>) -> Option<String> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nulls {
-    Keep,
+    KeptValue,
     Drop,
 }
 

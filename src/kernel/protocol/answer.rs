@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::kernel::id::{EffectId, Kept};
+use crate::kernel::id::{EffectId, KeptId};
 use crate::kernel::schema::{self, Issues};
 use crate::kernel::text::{self, Text};
 use crate::kernel::transcript::Output;
@@ -42,9 +42,9 @@ pub struct ModelReply {
     pub content: Vec<Box<RawValue>>,
     pub finish_reason: Rc<str>,
     pub usage: Usage,
-    /// What was checked ahead of the tool calls' arguments, in their order.
+    /// The host's checks of the calls' arguments, made ahead, in the calls' order.
     #[serde(default)]
-    pub checked: Vec<Option<PrepareAnswer>>,
+    pub ahead: Vec<Option<PrepareAnswer>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,14 +55,14 @@ pub struct ModelError {
     pub retry_after_ms: Option<f64>,
 }
 
-/// What a Standard Schema says of arguments. The host may say it together with the call, before it is asked, which spares
-/// a crossing; it counts when the call comes to that gate with its arguments as they were sent.
+/// What the host's own check says of arguments: a Standard Schema, or a `concurrency` function. It may come together with the
+/// call, before it is asked for, which spares a crossing; it counts when the call comes to that gate with its arguments as they were sent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PrepareAnswer {
     /// `kept`: the value that the body will get; `exclusive`: what a `concurrency` function said, where there is one.
     Ok {
-        kept: Kept,
+        kept: KeptId,
         #[serde(default)]
         exclusive: Option<bool>,
     },
@@ -70,7 +70,7 @@ pub enum PrepareAnswer {
     Thrown(Thrown),
     /// Said ahead only: the schema takes its time, and its promise is kept for whoever asks.
     Begun {
-        kept: Kept,
+        kept: KeptId,
     },
 }
 

@@ -105,9 +105,9 @@ pub struct ToolRequest {
     pub ticket: Ticket,
     pub tool: Text,
     pub args: Option<Box<RawValue>>,
-    /// What was checked ahead of the arguments.
+    /// The host's check of the arguments, made ahead.
     #[serde(default)]
-    pub checked: Option<PrepareAnswer>,
+    pub ahead: Option<PrepareAnswer>,
     /// A tool object was given that is not among the agent's tools, whatever its name.
     #[serde(default)]
     pub unlisted: bool,

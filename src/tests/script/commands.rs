@@ -25,7 +25,7 @@ fn named(command: &[&RawValue], turns: &mut Turns) -> Value {
     let readable = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
     let values = fields.iter().zip(&command[1..]).map(|(name, raw)| (camel_case(name), readable(raw)));
     let mut object: Map<String, Value> = values.collect();
-    if let Some(key) = object.get("turn").and_then(Value::as_u64) {
+    if let Some(key) = object.get("turnKey").and_then(Value::as_u64) {
         if kind == "open" {
             turns.insert(key, object["turnId"].as_str().expect("a turn has an id").to_owned());
         }
@@ -35,7 +35,8 @@ fn named(command: &[&RawValue], turns: &mut Turns) -> Value {
     object.into()
 }
 
-fn camel_case(name: &str) -> String {
+/// A name of Rust as JavaScript spells it.
+pub fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |text, word| text + &word[..1].to_uppercase() + &word[1..])

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::kernel::spec::Program;
 
-pub use self::commands::{Turns, read};
+pub use self::commands::{Turns, camel_case, read};
 pub use self::looking::{endless, look, looks};
 pub use self::owing::{note, note_schema, owing, submit};
 pub use self::program::{Agent, Tool, agent, as_tool, build, merge, tool};
@@ -230,7 +230,7 @@ impl Script {
         let field = |name: &str| command[name].as_str().unwrap_or_default();
         match field("type") {
             "open" => {
-                let agent = index(&command["agent"]);
+                let agent = index(&command["agentIndex"]);
                 self.agent_of.insert(field("turnId").to_owned(), agent);
             }
             "wake" => self.wake = command["at"].as_f64(),

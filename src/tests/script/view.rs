@@ -103,7 +103,7 @@ impl Script {
         let open = opens.rfind(|command| command["turnId"] == *turn_id);
         let open = open.expect("the turn was opened");
         let tools = open["tools"].as_array().expect("positions of tools");
-        let agent = &self.program.agents[index(&open["agent"])];
+        let agent = &self.program.agents[index(&open["agentIndex"])];
         tools.iter().map(|position| agent.tools[index(position)].id.to_string()).collect()
     }
 
@@ -131,6 +131,6 @@ impl Script {
     pub(super) fn tool_id(&self, command: &Value) -> String {
         let turn_id = command["turnId"].as_str().expect("a call has a turn");
         let agent = &self.program.agents[self.agent_of[turn_id]];
-        agent.tools[index(&command["tool"])].id.to_string()
+        agent.tools[index(&command["toolIndex"])].id.to_string()
     }
 }

@@ -19,7 +19,7 @@ struct Command {
     kind: String,
     id: Option<u32>,
     turn_id: Option<String>,
-    agent: Option<usize>,
+    agent_index: Option<usize>,
     submit: Option<usize>,
     kept: Option<u32>,
     begun: Option<u32>,
@@ -32,7 +32,7 @@ struct Command {
     #[serde(default)]
     entry: Value,
     #[serde(default)]
-    keep: bool,
+    may_run_again: bool,
     #[serde(default)]
     error: Value,
     at: Option<f64>,
@@ -61,7 +61,7 @@ impl Host {
         let turn_id = command.turn_id.take().unwrap_or_default();
         match command.kind.as_str() {
             "open" => {
-                let agent = command.agent.expect("a turn has an agent");
+                let agent = command.agent_index.expect("a turn has an agent");
                 assert!(!self.agent_of.contains_key(&turn_id), "{turn_id} is opened once");
                 self.agent_of.insert(turn_id.clone(), agent);
                 let nested = command.ticket.and_then(|number| self.nesting.waiting.get(&number)?.nested.as_ref());
@@ -130,7 +130,7 @@ impl Host {
         // A turn may be opened and asked for in one input; it is never asked for after its end.
         let turn = self.open.get(&turn_id).unwrap_or_else(|| panic!("{kind} for {turn_id}, which is not open"));
         let owes = turn.owes;
-        if let Some(number) = kept.filter(|_| kind == "call" && !command.keep).or(begun) {
+        if let Some(number) = kept.filter(|_| kind == "call" && !command.may_run_again).or(begun) {
             self.prepared.take(&turn_id, number);
         }
         self.retrying.remove(&turn_id);

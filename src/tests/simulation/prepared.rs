@@ -63,8 +63,8 @@ impl Host {
         if kind == "model" && !answer["ok"].is_null() {
             let parts = answer["ok"]["content"].as_array().cloned().unwrap_or_default();
             let calls = parts.iter().filter(|part| part["type"] == "tool-call");
-            let checked: Vec<Value> = calls.map(|_| self.check_ahead(turn_id, By::Reply(id))).collect();
-            answer["ok"]["checked"] = json!(checked);
+            let ahead: Vec<Value> = calls.map(|_| self.check_ahead(turn_id, By::Reply(id))).collect();
+            answer["ok"]["ahead"] = json!(ahead);
         }
         answer
     }
