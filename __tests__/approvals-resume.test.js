@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { asTool, createKeel, defineMiddleware, defineTool, KeelError, memoryLedger } from "../js/index.js";
-import { scriptedModel, text } from "../js/testing/index.js";
+import { scriptedModel, text, virtualClock } from "../js/testing/index.js";
 import { failed, issue, leafOf } from "./calling.js";
 import { agentOf, anything, collect, lastOutputs, ofType, toolOf, unpaired } from "./small-agents.js";
 
@@ -250,5 +250,32 @@ describe("two runs that wait", () => {
       );
     }
     assert.equal(pay.runs.length, 2);
+  });
+});
+
+describe("D-1 time limits after a suspension, when the host had no use for its timer", () => {
+  const hanging = () => toolOf("pay", () => new Promise(() => {}), { approval: "required" });
+
+  test("a resumed run ends at its deadline", async () => {
+    const clock = virtualClock();
+    const agent = agentOf([issue("pay"), text("done")], { tools: [hanging()], budget: { timeMs: 300 } });
+    const keel = createKeel({ clock });
+    const { turnId, outcome } = await keel.run(agent, "go");
+    const resumed = keel.resume(turnId, { approvals: { [outcome.pending[0].id]: "allow" } });
+    await clock.advance(299);
+    assert.equal((await keel.records.get(turnId)).status, "running");
+    await clock.advance(1);
+    assert.equal((await resumed).outcome.cause.code, "BUDGET_TIME");
+  });
+
+  test("so does another run that is begun meanwhile", async () => {
+    const clock = virtualClock();
+    const asks = agentOf([issue("pay"), text("done")], { tools: [hanging()], budget: { timeMs: 100 } });
+    const hangs = agentOf(() => new Promise(() => {}), { budget: { timeMs: 300 } });
+    const keel = createKeel({ clock });
+    assert.equal((await keel.run(asks, "go")).outcome.status, "suspended");
+    const other = keel.run(hangs, "go");
+    await clock.advance(300);
+    assert.equal((await other).outcome.cause.code, "BUDGET_TIME");
   });
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { text, toolCall } from "../js/testing/index.js";
-import { createKeel, defineMiddleware, toolResult } from "../js/index.js";
+import { text, toolCall, virtualClock } from "../js/testing/index.js";
+import { createKeel, defineMiddleware, KeelError, toolResult } from "../js/index.js";
 import { calling, failed, leafOf, refusal } from "./calling.js";
 import { collector } from "./collector.js";
 import { agentOf, lastOutputs, toolOf } from "./small-agents.js";
@@ -200,7 +200,7 @@ test("a schema that aborts its call's own signal drops the call", async () => {
     [tool],
   );
   assert.deepEqual([returned.code, returned.cause], ["TOOL_FAILED", "enough"]);
-  assert.ok(runs.length <= 1);
+  assert.deepEqual(runs, []);
 });
 
 test("what was kept of calls that never ran is let go of while their turn goes on", async () => {
@@ -259,3 +259,46 @@ test("null is given to a tool as what it is, and refused in words", async () => 
   const { returned } = await calling(({ callTool }) => refusal(callTool("leaf", null)), [tool]);
   assert.match(returned[1], /^invalid arguments for nested call 'leaf': .*object/);
 });
+
+test("D-25 whatever a schema names its failure ends in that call's refusal, and no other turn", async () => {
+  const { schema } = schemaOf(() => {
+    throw new KeelError("X\ud800", "no \udc00");
+  });
+  const { schema: issuing } = schemaOf(() => ({ issues: [{ message: "bad \ud800", path: ["\udfff"] }] }));
+  const tools = [
+    leafOf("thrown", () => "ok", { input: schema }).tool,
+    leafOf("issued", () => "ok", { input: issuing }).tool,
+  ];
+  const { returned } = await calling(
+    async ({ callTool }) => [await refusal(callTool("thrown", { n: 1 })), await refusal(callTool("issued", { n: 1 }))],
+    tools,
+  );
+  assert.match(returned[0][1], /no \ufffd/);
+  assert.match(returned[1][1], /\/\ufffd: bad \ufffd/);
+});
+
+for (const [when, answering] of Object.entries(ways)) {
+  test(`a schema that waits for its own tool while it checks (${when}) is held by the turn's limits`, async () => {
+    const clock = virtualClock();
+    let context;
+    const { asked, schema } = schemaOf(
+      answering((value) => {
+        const again = context.callTool("leaf", { n: 1 });
+        return when === "at once" ? { value } : again.then(() => ({ value }));
+      }),
+    );
+    const { tool } = leafOf("leaf", () => "ok", { input: schema });
+    const body = (given) => {
+      context = given;
+      return context.callTool("leaf", { n: 1 }).catch(() => {});
+    };
+    const { result } = await calling(body, [tool], {
+      agent: { budget: { toolCalls: 10, timeMs: 200 } },
+      keel: { clock },
+      meanwhile: () => clock.advance(200),
+    });
+    assert.equal(result.outcome.cause?.code, when === "at once" ? undefined : "BUDGET_TIME");
+    // One ahead, and one for each place in the budget.
+    assert.ok(asked.length <= 11, `${asked.length} checks`);
+  });
+}

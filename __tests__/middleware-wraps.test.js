@@ -249,3 +249,21 @@ describe("async context", () => {
     assert.deepEqual([...seen].toSorted(), names.toSorted());
   });
 });
+
+test("a layer that does not wait for what is inside of it leaves no unhandled rejection", async () => {
+  const unhandled = [];
+  const note = (reason) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const hasty = wrapOf(async (_context, _call, next) => {
+    next();
+    return toolResult({ text: "cached" });
+  });
+  const slow = toolOf("slow", () => new Promise(() => {}));
+  const { result, outputs } = await calling(() => "called", [slow], {
+    keel: { middleware: [hasty] },
+    script: [issue("slow"), text("done")],
+  });
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", note);
+  assert.deepEqual([result.outcome.status, outputs[0].value, unhandled], ["completed", "cached", []]);
+});

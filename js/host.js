@@ -242,6 +242,11 @@ export class Host {
     if (!this.#performing && !this.#yielding) this.#perform();
   }
 
+  /** Resolves when what was commanded so far is performed. */
+  async caughtUp() {
+    while (this.#yielding) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   #perform() {
     this.#performing = true;
     try {

@@ -107,6 +107,7 @@ class Keel {
     const turn = this.#host.findTurnById(turnId);
     if (!turn) return false;
     this.#stop(turn.run, turnId, options.reason, options.scope === "subtree");
+    await this.#host.caughtUp();
     return true;
   }
 

@@ -39,12 +39,13 @@ function send(call, toolOrId, args, options) {
   const name = typeof toolOrId === "string" ? toolOrId : toolOrId?.id;
   if (typeof name !== "string") return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
   const signal = checkSignal(options.signal, where);
+  const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
   const { number, promise } = host.tickets.issue(() => /** @type {KeelError} */ (call.over));
+  const fields = fieldsOf(call.turn, { name, args, isWanted: !unlisted && !signal?.aborted });
+  // Writing and checking the arguments runs code of the user's, which may have aborted it.
   const abandoned = signal?.aborted === true;
   if (abandoned) host.tickets.blame(number, signal.reason);
-  const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
-  const what = fieldsOf(call.turn, { name, args, unlisted, abandoned });
-  host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${what}]`);
+  host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${fields},${unlisted},${abandoned}]`);
   if (signal && !abandoned) abandonOn(call, signal, number, promise);
   return promise;
 }
@@ -60,17 +61,17 @@ function isListed(call, tool) {
 }
 
 /**
- * The fields of the kernel's `ToolRequest` from the arguments on, as JSON text, which is also how arguments are copied.
+ * The fields of the kernel's `ToolRequest` about the arguments, as JSON text, which is also how arguments are copied.
  * Nothing given is an empty object.
  *
  * @param {HostTurn} turn
- * @param {{ name: string, args: unknown, unlisted: boolean, abandoned: boolean }} request
+ * @param {{ name: string, args: unknown, isWanted: boolean }} request
  */
-function fieldsOf(turn, { name, args, unlisted, abandoned }) {
+function fieldsOf(turn, { name, args, isWanted }) {
   const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
-  if (text === undefined) return `null,null,${unlisted},${abandoned},${JSON.stringify(broken)},${tooDeep}`;
-  if (unlisted || abandoned) return `${text},null,${unlisted},${abandoned}`;
-  return `${text},${checkAhead(turn, name, text) ?? null}`;
+  if (text === undefined) return `null,null,${JSON.stringify(broken)},${tooDeep}`;
+  const check = isWanted ? checkAhead(turn, name, text) : undefined;
+  return `${text},${check ?? null},null,false`;
 }
 
 /**
@@ -100,7 +101,7 @@ function abandonOn(call, signal, ticket, promise) {
     call.host.tickets.blame(ticket, signal.reason);
     call.host.input("abandon", { id: call.id, ticket });
   };
-  // Whatever ran while the call was sent may have aborted it.
+  // A body that began at once may have aborted it.
   if (signal.aborted) return abandon();
   const forget = watchSignal(signal, abandon);
   promise.then(forget, forget);

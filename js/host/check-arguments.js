@@ -41,18 +41,27 @@ export function tellVerdict(turn, verdict) {
  */
 export function checkAhead(turn, toolId, argsText) {
   const tool = turn.agent.toolsById.get(toolId);
-  if (!tool?.checkedAhead) return undefined;
+  // What a schema calls while it checks has to pass the gates first: it might call its own tool, without an end.
+  if (!tool?.checkedAhead || turn.checking > 0) return undefined;
   let args;
   try {
     args = JSON.parse(argsText);
   } catch {
     return undefined;
   }
+  turn.checking += 1;
   const verdict = checkArguments(tool.definition, args);
-  // A promise stays until the kernel asks for it, or lets it go.
-  if (verdict instanceof Promise) return `{"begun":[${turn.keep(verdict)}]}`;
+  if (verdict instanceof Promise) {
+    verdict.then(() => (turn.checking -= 1));
+    // It stays until the kernel asks for it, or lets it go.
+    return `{"begun":[${turn.keep(verdict)}]}`;
+  }
+  turn.checking -= 1;
   return tellVerdict(turn, verdict);
 }
+
+/** How many calls of one reply are checked ahead: a budget may admit no more. */
+const AHEAD_MAX = 16;
 
 /**
  * The checks of a reply's tool calls, in their order, as the kernel reads them; "" where there is no call.
@@ -63,6 +72,7 @@ export function checkAhead(turn, toolId, argsText) {
 export function checksOf(turn, content) {
   return content
     .filter(({ type }) => type === "tool-call")
+    .slice(0, AHEAD_MAX)
     .map((part) => (part.providerExecuted ? undefined : checkAhead(turn, part.toolName, part.input)) ?? "null")
     .join();
 }

@@ -18,12 +18,15 @@ export class HostTurn {
   /** @type {any} the model's last reply */
   reply;
 
-  /** @type {BusyMap<any>} what was made of the arguments of calls that are not yet run, or the promise of it */
-  #kept = new BusyMap();
+  /** @type {BusyMap<any> | undefined} what was made of the arguments of calls that are not yet run, or the promise of it */
+  #kept;
   #nextKept = 1;
 
-  /** @type {Map<string, readonly any[]>} */
-  #layers = new Map();
+  /** Checks of arguments that are under way ahead of the kernel. */
+  checking = 0;
+
+  /** @type {Map<string, readonly any[]> | undefined} */
+  #layers;
 
   /**
    * @param {object} opened
@@ -63,19 +66,20 @@ export class HostTurn {
   keep(value) {
     const number = this.#nextKept;
     this.#nextKept += 1;
+    this.#kept ??= new BusyMap();
     this.#kept.set(number, value);
     return number;
   }
 
   /** @param {number} number */
   kept(number) {
-    return this.#kept.get(number);
+    return this.#kept?.get(number);
   }
 
   /** @param {number} number */
   take(number) {
-    const value = this.#kept.get(number);
-    this.#kept.delete(number);
+    const value = this.#kept?.get(number);
+    this.#kept?.delete(number);
     return value;
   }
 
@@ -99,6 +103,7 @@ export class HostTurn {
    * @param {string} hook
    */
   layersWith(hook) {
+    this.#layers ??= new Map();
     let layers = this.#layers.get(hook);
     if (layers === undefined) {
       layers = this.middleware.filter((layer) => layer[hook] !== undefined);

@@ -106,8 +106,8 @@ export function thrownAnswer(error) {
  */
 export function thrown(error) {
   try {
-    const code = KeelError.isInstance(error) ? String(error.code) : undefined;
-    const message = typeof error?.message === "string" ? error.message : String(error);
+    const code = KeelError.isInstance(error) ? toWellFormedText(String(error.code)) : undefined;
+    const message = toWellFormedText(typeof error?.message === "string" ? error.message : String(error));
     return code === undefined ? { message } : { code, message };
   } catch {
     return { message: "something was thrown that cannot be read" };

@@ -3,6 +3,7 @@
  * schema does, so that most calls cost no turn of the microtask queue for it.
  */
 
+import { toWellFormedText } from "../model/json-text.js";
 import { thrown } from "./tool-answer.js";
 
 /**
@@ -39,7 +40,7 @@ function issueOf(issue) {
   const path = (issue.path ?? []).map(
     (/** @type {any} */ step) => `/${String(typeof step === "object" ? step.key : step)}`,
   );
-  return { path: path.join(""), message: String(issue.message) };
+  return { path: toWellFormedText(path.join("")), message: toWellFormedText(String(issue.message)) };
 }
 
 /** @param {unknown} error */

@@ -36,9 +36,12 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
    */
   async function dispatch(index, current) {
     if (index < layers.length) {
-      return layers[index].wrapTool(context, current, (/** @type {any} */ changed) =>
-        dispatch(index + 1, { ...current, ...changed }),
-      );
+      return layers[index].wrapTool(context, current, (/** @type {any} */ changed) => {
+        const promise = dispatch(index + 1, { ...current, ...changed });
+        // A layer may drop what it called.
+        promise.catch(() => {});
+        return promise;
+      });
     }
     if (isOver) throw over();
     const { number, promise } = host.tickets.issue(over);

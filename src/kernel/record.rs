@@ -220,8 +220,9 @@ fn report(
     turn.port.say(&command(turn.key, transcript.take_unsent(), &result));
 }
 
-/// Tells the host where a suspended root stands.
+/// Tells the host where a suspended root stands. Where nothing else runs the host drops its timer, and has to be told again.
 pub fn report_suspended(turn: &Turn, pending: Vec<Pending>) {
+    turn.port.timers.borrow_mut().disarm();
     let record = snapshot(turn);
     let standing = Standing::Suspended { status: "suspended", pending };
     report(turn, &standing, &record, |turn_key, append, result| Command::Suspended { turn_key, append, result });

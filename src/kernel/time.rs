@@ -83,7 +83,7 @@ impl Timers {
         self.waiting.len()
     }
 
-    /// The host's timer is not armed: it has just fired, or no turn is left to wake.
+    /// The host's timer is not armed, or may not be: it has just fired, or no turn is left to wake, or all stand still.
     pub fn disarm(&mut self) {
         self.announced = None;
     }

@@ -2,10 +2,12 @@
 
 mod log;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
+use napi::Env;
 use napi::bindgen_prelude::ClassInstance;
 use napi_derive::napi;
 
@@ -50,26 +52,41 @@ impl Program {
 thread_local! {
     /// The kernels that this thread's JavaScript has opened, by number: at each call an object that wraps a kernel would be
     /// unwrapped and proved to be one.
-    static KERNELS: RefCell<BTreeMap<u32, Engine>> = const { RefCell::new(BTreeMap::new()) };
+    static KERNELS: ManuallyDrop<RefCell<BTreeMap<u32, Engine>>> = const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
 /// Opens the kernel of one keel, with its records; returns its number. Calls that name it take the monotonic clock in
 /// milliseconds and return the commands that follow, as a JSON array, or `null`.
 #[napi(catch_unwind)]
-pub fn open_kernel(options: String) -> napi::Result<u32> {
+pub fn open_kernel(env: Env, options: String) -> napi::Result<u32> {
     log::init();
+    close_with(&env)?;
     let engine = Engine::new(&options).map_err(reason)?;
-    KERNELS.with_borrow_mut(|kernels| {
+    KERNELS.with(|kernels| {
+        let mut kernels = kernels.borrow_mut();
         let number = kernels.last_key_value().map_or(0, |(last, _)| last + 1);
         kernels.insert(number, engine);
         Ok(number)
     })
 }
 
+/// Has the thread's kernels closed when its JavaScript ends, while there is still all that dropping a turn needs; the end of
+/// the thread itself is too late for that.
+fn close_with(env: &Env) -> napi::Result<()> {
+    thread_local!(static ASKED: Cell<bool> = const { Cell::new(false) });
+    if !ASKED.replace(true) {
+        env.add_env_cleanup_hook((), |()| {
+            ASKED.set(false);
+            drop(KERNELS.with(|kernels| kernels.take()));
+        })?;
+    }
+    Ok(())
+}
+
 /// Forgets a kernel: nobody has its number any longer.
 #[napi(catch_unwind)]
 pub fn close_kernel(kernel: u32) {
-    KERNELS.with_borrow_mut(|kernels| kernels.remove(&kernel));
+    drop(KERNELS.with(|kernels| kernels.borrow_mut().remove(&kernel)));
 }
 
 /// Opens a root turn of the program's first agent.
@@ -97,7 +114,7 @@ pub fn query(kernel: u32, text: String, now_ms: f64) -> napi::Result<String> {
 }
 
 fn with_engine<R>(kernel: u32, serve: impl FnOnce(&mut Engine) -> R) -> napi::Result<R> {
-    KERNELS.with_borrow_mut(|kernels| kernels.get_mut(&kernel).map(serve)).ok_or_else(|| reason("no such kernel"))
+    KERNELS.with(|kernels| kernels.borrow_mut().get_mut(&kernel).map(serve)).ok_or_else(|| reason("no such kernel"))
 }
 
 fn reason(error: impl std::fmt::Display) -> napi::Error {

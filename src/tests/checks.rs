@@ -78,8 +78,8 @@ fn nothing_is_kept_for_a_nested_call_that_is_refused_or_was_abandoned() {
     script.on("a", [calls([call("x", json!({}))])]).on("x", [Step::Hang]).start();
     let body = script.effect("call");
     script.input("callTool", json!([body, 1, "unknown", {}, {"ok": [1]}]));
-    script.input("callTool", json!([body, 2, "x", {}, {"ok": [2]}, false, true]));
-    script.input("callTool", json!([body, 3, "x", null, {"begun": [3]}, false, false, "a cycle"]));
+    script.input("callTool", json!([body, 2, "x", {}, {"ok": [2]}, null, false, false, true]));
+    script.input("callTool", json!([body, 3, "x", null, {"begun": [3]}, "a cycle"]));
     assert_eq!(released(&script), [1, 2, 3]);
 }
 

@@ -96,8 +96,7 @@ pub enum Input {
     },
 }
 
-/// The `ctx.callTool` of the body `id`. The host writes it as an array of the fields in this order, up to the last that says
-/// anything.
+/// The `ctx.callTool` of the body `id`. It may come as an array of the fields in this order.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequest {
@@ -108,16 +107,16 @@ pub struct ToolRequest {
     /// The host's check of the arguments, made ahead.
     #[serde(default)]
     pub ahead: Option<PrepareAnswer>,
-    /// A tool object was given that is not among the agent's tools, whatever its name.
-    #[serde(default)]
-    pub unlisted: bool,
-    /// Its own signal had fired before it was made: nothing of it is to happen.
-    #[serde(default)]
-    pub abandoned: bool,
     /// Why there are no arguments.
     #[serde(default)]
     pub broken: Option<Text>,
     /// The arguments nest deeper than the host can write.
     #[serde(default)]
     pub too_deep: bool,
+    /// A tool object was given that is not among the agent's tools, whatever its name.
+    #[serde(default)]
+    pub unlisted: bool,
+    /// Its own signal had fired before it was made: nothing of it is to happen.
+    #[serde(default)]
+    pub abandoned: bool,
 }
