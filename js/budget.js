@@ -85,6 +85,9 @@ export function checkLimits(limits, where) {
   return checked;
 }
 
+/** @type {WeakMap<object, { names: string[], entries: [string, Field | Record<string, Field>][] }>} */
+const knownFields = new WeakMap();
+
 /**
  * @param {any} given
  * @param {Record<string, Field | Record<string, Field>>} fields
@@ -97,10 +100,15 @@ function checkFields(given, fields, code, where) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new KeelError(code, `${where}: expected an object, found ${describe(given)}`);
   }
-  checkOptions(given, Object.keys(fields), where);
+  let known = knownFields.get(fields);
+  if (known === undefined) {
+    known = { names: Object.keys(fields), entries: Object.entries(fields) };
+    knownFields.set(fields, known);
+  }
+  checkOptions(given, known.names, where);
   /** @type {Record<string, unknown>} */
   const checked = {};
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [name, field] of known.entries) {
     const value = given[name];
     if (value === undefined) continue;
     checked[name] = isField(field)

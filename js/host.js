@@ -9,8 +9,11 @@
 import { native } from "./binding.js";
 import { systemClock } from "./clock.js";
 import { KeelError } from "./error.js";
-import { BusyMap } from "./host/busy-map.js";
 import { KeepAlive } from "./host/keep-alive.js";
+import { Kept } from "./host/kept.js";
+import { FINISH_REASONS } from "./model/finish-reason.js";
+import { PLACE } from "./host/answering.js";
+import { checkText } from "./host/check-arguments.js";
 import { perform } from "./host/perform.js";
 import { Raised } from "./host/raised.js";
 import { Tickets } from "./host/tickets.js";
@@ -24,18 +27,27 @@ import { Tickets } from "./host/tickets.js";
 /** How long commands are performed before timers, signals and other work get their turn (D-36). */
 const SLICE_MS = 10;
 
+/** Room for the numbers of one input. */
+const NUMBERS = 8;
+
+/** Room for the words of the commands that mostly follow an input. */
+const WORDS = 256;
+
+const double = new Float64Array(1);
+const halves = new Int32Array(double.buffer);
+
 /** Hosts that nobody refers to any longer take their kernels with them. */
 const collected = new FinalizationRegistry((/** @type {number} */ kernel) => native.closeKernel(kernel));
 
 export class Host {
-  /** @type {Map<string, Run>} live root turns */
-  runs = new Map();
+  /** @type {Set<Run>} live root turns */
+  runs = new Set();
 
-  /** @type {BusyMap<HostTurn>} live turns, by the kernel's key */
-  #turns = new BusyMap();
+  /** @type {Run[]} those that the kernel was told of and whose `open` is not performed yet, in order */
+  starting = [];
 
-  /** @type {Map<string, HostTurn>} the same by their ids */
-  #turnsById = new Map();
+  /** @type {(HostTurn | undefined)[]} live turns, by the kernel's key, which a later turn may get again */
+  #turns = [];
 
   /** @type {Map<string, readonly any[]>} what suspended root turns wait for */
   pending = new Map();
@@ -45,8 +57,11 @@ export class Host {
 
   raised = new Raised();
 
-  /** @type {BusyMap<EffectSignal>} commands that are not answered yet */
-  effects = new BusyMap();
+  /** @type {(EffectSignal | undefined)[]} commands that wait for their answers, by place */
+  effects = [];
+
+  /** What was made of the arguments of calls that are not yet run, or the promise of it. */
+  kept = new Kept();
 
   /** @type {Clock} */
   clock;
@@ -63,9 +78,17 @@ export class Host {
   samples = {};
 
   #kernel;
-  /** @type {any[]} */
-  #commands = [];
+  /** What crosses beside strings: numbers on their way in, the time first. */
+  #numbers = new Float64Array(new ArrayBuffer(8 * NUMBERS));
+  /** The rows of commands of the newest input. */
+  #words = new Int32Array(new ArrayBuffer(4 * WORDS));
+  /** Rows that wait to be performed, from `#next` to `#end`. */
+  rows = new Int32Array(4 * WORDS);
   #next = 0;
+  #end = 0;
+  /** @type {string[]} texts that belong to those rows; the first has the number after `#textBase` */
+  #texts = [];
+  #textBase = 0;
   #performing = false;
   #yielding = false;
   #sliceBegan = 0;
@@ -83,7 +106,7 @@ export class Host {
   constructor(options, kernelOptions) {
     this.options = options;
     this.clock = options.clock;
-    this.#kernel = native.openKernel(kernelOptions);
+    this.#kernel = native.openKernel(kernelOptions, this.#numbers, this.#words);
     collected.register(this, this.#kernel);
   }
 
@@ -92,11 +115,22 @@ export class Host {
    *
    * @param {Run} run
    * @param {any} program
-   * @param {string} text
+   * @param {{ wallOffsetMs: number, authenticated: boolean, input: string | undefined, rest: string | undefined }} start the kernel's
+   *   `Start`: a plain input, and what there is besides, as JSON text
    */
-  start(run, program, text) {
+  start(run, program, { wallOffsetMs, authenticated, input, rest }) {
     this.#keep(run);
-    this.#feed(() => native.start(this.#kernel, program, text, this.#now()));
+    this.starting.push(run);
+    const numbers = this.#numbers;
+    numbers[1] = wallOffsetMs;
+    numbers[2] = authenticated ? 1 : 0;
+    numbers[3] = run.onEvent === undefined ? 0 : 1;
+    try {
+      this.#arrive();
+      this.#take(native.start(this.#kernel, program, run.turnId, input, rest));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /**
@@ -115,12 +149,104 @@ export class Host {
   /**
    * Answers a command, once; what comes after a cancellation is dropped here.
    *
-   * @param {number} id
+   * @param {EffectSignal} effect
    * @param {string} text
    */
-  answer(id, text) {
-    if (!this.effects.delete(id)) return;
-    this.#feed(() => native.answer(this.#kernel, id, text, this.#now()));
+  answer(effect, text) {
+    if (!effect.isOpen) return;
+    this.#close(effect);
+    try {
+      this.#arrive();
+      this.#take(native.answer(this.#kernel, effect.id, text));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /**
+   * Answers a command that calls a model.
+   *
+   * @param {EffectSignal} effect
+   * @param {import("./model/reply.js").NormalisedReply} reply
+   * @param {readonly (import("./host/check-arguments.js").Verdict | undefined)[]} checks of its calls, in their order
+   */
+  reply(effect, { content, finishReason, usage }, checks) {
+    if (!effect.isOpen) {
+      for (const check of checks) if (typeof check === "object") this.kept.take(check.kept);
+      return;
+    }
+    this.#close(effect);
+    const kernel = this.#kernel;
+    try {
+      const { toolsById } = effect.turn.agent;
+      let calls = 0;
+      for (const part of content) {
+        if (part.type !== "tool-call") {
+          if (part.type === "text" && part.providerOptions === undefined) native.say(kernel, part.text);
+          else native.sayOther(kernel, JSON.stringify(part));
+          continue;
+        }
+        const isOurs = part.providerExecuted === undefined;
+        const check = isOurs ? checks[calls] : undefined;
+        if (isOurs) calls += 1;
+        const tool = toolsById.get(part.toolName);
+        if (tool !== undefined && isOurs && part.providerOptions === undefined && typeof check !== "string") {
+          const kept = check === undefined ? -1 : check.kept;
+          native.call(kernel, part.toolCallId, tool.index, part.input, kept, check === undefined ? -1 : check.exclusive);
+        } else {
+          const options = part.providerOptions === undefined ? undefined : JSON.stringify(part.providerOptions);
+          const text = check === undefined || typeof check === "string" ? check : checkText(check);
+          native.callWith(kernel, part.toolCallId, part.toolName, part.input, !isOurs, options, text);
+        }
+      }
+      const numbers = this.#numbers;
+      numbers[1] = usage.inputTokens;
+      numbers[2] = usage.outputTokens;
+      numbers[3] = usage.totalTokens;
+      numbers[4] = usage.cacheReadTokens ?? NaN;
+      numbers[5] = usage.reasoningTokens ?? NaN;
+      numbers[6] = /** @type {any} */ (usage).costUsd ?? NaN;
+      this.#arrive();
+      this.#take(native.reply(kernel, effect.id, FINISH_REASONS.indexOf(finishReason)));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /**
+   * Answers a call with the plain value that its body returned, as JSON text.
+   *
+   * @param {EffectSignal} effect
+   * @param {string} value
+   */
+  result(effect, value) {
+    if (!effect.isOpen) return;
+    this.#close(effect);
+    try {
+      this.#arrive();
+      this.#take(native.result(this.#kernel, effect.id, value));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /**
+   * A body calls a tool.
+   *
+   * @param {number} id
+   * @param {number} ticket
+   * @param {number} tool its position
+   * @param {string} args
+   * @param {import("./host/check-arguments.js").Kept | undefined} check
+   */
+  callTool(id, ticket, tool, args, check) {
+    const kept = check === undefined ? -1 : check.kept;
+    try {
+      this.#arrive();
+      this.#take(native.callTool(this.#kernel, id, ticket, tool, args, kept, check === undefined ? -1 : check.exclusive));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /**
@@ -141,7 +267,12 @@ export class Host {
    */
   inputText(type, body) {
     const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${body}}`;
-    this.#feed(() => native.input(this.#kernel, text, this.#now()));
+    try {
+      this.#arrive();
+      this.#take(native.input(this.#kernel, text));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /**
@@ -177,34 +308,43 @@ export class Host {
    * @param {number} key
    */
   turn(key) {
-    return /** @type {HostTurn} */ (this.#turns.get(key));
+    return /** @type {HostTurn} */ (this.#turns[key]);
   }
 
   /** @param {string} turnId */
   findTurnById(turnId) {
-    return this.#turnsById.get(turnId);
+    return this.#turns.find((turn) => turn?.turnId === turnId);
   }
 
   get liveRuns() {
-    return new Set(Array.from(this.#turnsById.values(), ({ run }) => run));
+    return new Set(this.#turns.flatMap((turn) => turn?.run ?? []));
   }
 
   /** @param {HostTurn} turn */
   openTurn(turn) {
-    this.#turns.set(turn.key, turn);
-    this.#turnsById.set(turn.turnId, turn);
+    this.#turns[turn.key] = turn;
+  }
+
+  /**
+   * The number that two fields of a row hold.
+   *
+   * @param {number} at
+   */
+  double(at) {
+    halves[0] = /** @type {number} */ (this.rows[at]);
+    halves[1] = /** @type {number} */ (this.rows[at + 1]);
+    return /** @type {number} */ (double[0]);
   }
 
   /** @param {HostTurn} turn */
   closeTurn(turn) {
     this.raised.forget(turn);
-    this.#turns.delete(turn.key);
-    this.#turnsById.delete(turn.turnId);
+    this.#turns[turn.key] = undefined;
   }
 
   /** @param {Run} run */
   #keep(run) {
-    this.runs.set(run.turnId, run);
+    this.runs.add(run);
     this.#keepAlive.start();
   }
 
@@ -214,7 +354,7 @@ export class Host {
    * @param {Run} run
    */
   release(run) {
-    this.runs.delete(run.turnId);
+    this.runs.delete(run);
     if (this.runs.size > 0) return;
     this.#keepAlive.stop();
     this.#cancelTimer?.();
@@ -222,24 +362,81 @@ export class Host {
     this.#timerAt = Infinity;
   }
 
-  #now() {
-    this.clock.noteInput?.();
-    const now = this.clock.now();
-    this.#arrivedAt = this.clock === systemClock ? now : performance.now();
-    return now;
+  /**
+   * The command is answered.
+   *
+   * @param {EffectSignal} effect
+   */
+  #close(effect) {
+    effect.isOpen = false;
+    this.effects[effect.id & PLACE] = undefined;
   }
 
-  /** @param {() => string | null} input */
-  #feed(input) {
-    try {
-      const text = input();
-      if (text === null) return;
-      for (const command of JSON.parse(text)) this.#commands.push(command);
-    } catch (error) {
-      this.#fail(error);
+  /** An input arrives: the kernel is told the time with it. */
+  #arrive() {
+    const { clock } = this;
+    if (clock === systemClock) {
+      this.#arrivedAt = this.#numbers[0] = performance.now();
       return;
     }
+    clock.noteInput?.();
+    this.#numbers[0] = clock.now();
+    this.#arrivedAt = performance.now();
+  }
+
+  /**
+   * Takes the rows that follow an input.
+   *
+   * @param {number} left how many words the kernel left; negative where texts belong to them
+   */
+  #take(left) {
+    if (left === 0) return;
+    const count = left < 0 ? -left : left;
+    if (count > this.#words.length) {
+      this.#words = new Int32Array(new ArrayBuffer(8 * count));
+      native.more(this.#kernel, this.#words);
+    }
+    if (left < 0) {
+      const texts = native.texts(this.#kernel);
+      if (typeof texts === "string") this.#texts.push(texts);
+      else this.#texts.push(...texts);
+    }
+    if (this.#end + count > this.rows.length) this.#makeRoom(count);
+    const { rows } = this;
+    const words = this.#words;
+    const end = this.#end;
+    for (let index = 0; index < count; index += 1) rows[end + index] = /** @type {number} */ (words[index]);
+    this.#end = end + count;
     if (!this.#performing && !this.#yielding) this.#perform();
+  }
+
+  /** @param {number} count */
+  #makeRoom(count) {
+    const waiting = this.rows.subarray(this.#next, this.#end);
+    const rows = new Int32Array(Math.max(this.rows.length, 2 * (waiting.length + count)));
+    rows.set(waiting);
+    this.rows = rows;
+    this.#end -= this.#next;
+    this.#next = 0;
+  }
+
+  /**
+   * What a field of a row holds that is no number.
+   *
+   * @param {number} field
+   * @returns {any} undefined where it holds nothing
+   */
+  text(field) {
+    return field <= 0 ? undefined : JSON.parse(this.rawText(field));
+  }
+
+  /**
+   * A text that is no JSON.
+   *
+   * @param {number} field
+   */
+  rawText(field) {
+    return /** @type {string} */ (this.#texts[field - this.#textBase - 1]);
   }
 
   /** Resolves when what was commanded so far is performed. */
@@ -250,14 +447,19 @@ export class Host {
   #perform() {
     this.#performing = true;
     try {
-      while (this.#next < this.#commands.length) {
+      while (this.#next < this.#end) {
         if (this.#sliceIsOver()) return;
-        const command = this.#commands[this.#next];
-        this.#next += 1;
-        perform[command[0]](this, command);
+        const at = this.#next;
+        const head = /** @type {number} */ (this.rows[at]);
+        this.#next = at + (head >> 8);
+        perform[head & 255](this, this.rows, at);
       }
-      this.#commands = [];
       this.#next = 0;
+      this.#end = 0;
+      if (this.#texts.length > 0) {
+        this.#textBase += this.#texts.length;
+        this.#texts = [];
+      }
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -291,8 +493,8 @@ export class Host {
     const error = new KeelError("INTERNAL", `the kernel failed: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });
-    // A map may lose entries while it is walked.
-    for (const run of this.runs.values()) {
+    // A set may lose entries while it is walked.
+    for (const run of this.runs) {
       this.release(run);
       run.fail(error);
     }

@@ -3,13 +3,14 @@
  */
 
 import { KeelError } from "./error.js";
+import { freezeDeep } from "./freeze-deep.js";
 import { Host } from "./host.js";
 import { contractSpec, programOf } from "./host/program.js";
 import { Run } from "./host/run.js";
 import { thrown } from "./host/tool-answer.js";
 import { checkKeel } from "./keel-options.js";
 import { hookFlags } from "./middleware.js";
-import { checkChoice, checkOptions, describe, optionInvalid } from "./options.js";
+import { checkChoice, checkOptions, describe, isWellFormed, optionInvalid } from "./options.js";
 import { recordsOf } from "./records.js";
 import { redactEvent } from "./redact.js";
 import { checkResume } from "./resume-options.js";
@@ -145,26 +146,30 @@ class Keel {
       identity,
       ambient,
       middleware: checked.middleware,
+      input: checked.input,
+      messages: frozenMessages(agent, checked.messages),
       onEvent,
     });
     if (signal?.aborted) run.noteStop(run.turnId, signal.reason);
     const stopped = run.stopOf(run.turnId);
-    const text = startText(agent, {
-      turnId: run.turnId,
+    const isPlain = checked.messages.length === 1 && typeof checked.input === "string" && isWellFormed(checked.input);
+    const start = {
       wallOffsetMs: clock.wallNow() - clock.now(),
-      messages: checked.messages,
-      input: checked.input,
-      budget: checked.budget,
-      limits: checked.limits,
-      contract: contract ? contractSpec(agent, contract) : null,
       authenticated: identity !== undefined,
-      scopes: identity?.scopes ?? [],
-      stream: onEvent !== undefined,
-      hooks: hookFlags(checked.middleware),
-      stopped: stopped ? { reason: reasonJson(stopped.reason) } : null,
-    });
+      input: isPlain ? checked.input : undefined,
+      rest: restText(agent, {
+        messages: isPlain ? undefined : checked.messages,
+        input: isPlain ? undefined : checked.input,
+        budget: checked.budget,
+        limits: checked.limits,
+        contract: contract ? contractSpec(agent, contract) : undefined,
+        scopes: identity?.scopes,
+        hooks: checked.middleware.length > 0 ? hookFlags(checked.middleware) : undefined,
+        stopped: stopped ? { reason: reasonJson(stopped.reason) } : undefined,
+      }),
+    };
     run.watch(signal, (reason) => this.#stop(run, run.turnId, reason, false));
-    host.start(run, program.native, text);
+    host.start(run, program.native, start);
     return run;
   }
 
@@ -227,6 +232,29 @@ function hostedSpec(security) {
   if (security === undefined) return null;
   const { allowTools, failClosed, authorizeTool } = security;
   return { allow: allowTools ?? null, failClosed, authorizes: authorizeTool !== undefined };
+}
+
+/**
+ * What a start has besides, as JSON text, where it has anything.
+ *
+ * @param {any} agent
+ * @param {any} rest
+ */
+function restText(agent, rest) {
+  for (const name in rest) if (rest[name] !== undefined) return startText(agent, rest);
+  return undefined;
+}
+
+/**
+ * A run's own copy of the messages that it begins with. A single text needs no way through JSON.
+ *
+ * @param {any} agent
+ * @param {readonly any[]} messages
+ */
+function frozenMessages(agent, messages) {
+  const [first] = messages;
+  if (messages.length === 1 && typeof first.content === "string") return [Object.freeze({ role: "user", content: first.content })];
+  return JSON.parse(startText(agent, messages)).map(freezeDeep);
 }
 
 /**

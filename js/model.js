@@ -10,6 +10,8 @@ import { KeelError } from "./error.js";
 import { callLanguageModel } from "./model/call-language-model.js";
 import { callOwnModel } from "./model/call-own-model.js";
 
+export { readOwnReply } from "./model/call-own-model.js";
+
 export { describeModelError } from "./model/describe-model-error.js";
 
 /**
@@ -56,7 +58,7 @@ export function callModel(model, request, options, onDelta) {
 }
 
 /** @param {any} model */
-function isLanguageModel(model) {
+export function isLanguageModel(model) {
   return typeof model.doGenerate === "function";
 }
 

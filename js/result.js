@@ -4,17 +4,13 @@
  */
 
 import { KeelError } from "./error.js";
+import { FINISH_REASONS } from "./model/finish-reason.js";
 import { redactRecord } from "./redact.js";
 
 /** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host/host-turn.js" */
 
 class TurnResult {
-  /** @param {any} fields */
-  constructor(fields) {
-    Object.assign(this, fields);
-  }
-
   /** This result when the turn completed; otherwise throws the outcome's cause as a KeelError. */
   orThrow() {
     const { outcome, turnId } = /** @type {any} */ (this);
@@ -35,6 +31,101 @@ class TurnResult {
 }
 
 /**
+ * The result of a root that completed without more than a text: what the kernel would say as JSON, made of its numbers.
+ *
+ * @param {Host} host
+ * @param {HostTurn} turn
+ * @param {number} at where the numbers begin: the fields that `TurnResult` writes in the kernel's `record.rs`
+ */
+export function usualResult(host, turn, at) {
+  const { rows } = host;
+  const { run, turnId } = turn;
+  const finishReason = FINISH_REASONS[/** @type {number} */ (rows[at])];
+  const isEmpty = rows[at + 1] === 1;
+  const text = rows[at + 2] === OWN ? turn.replyText : host.text(/** @type {number} */ (rows[at + 2]));
+  const usage = usageAt(host, at + 21);
+  /** @type {any} */
+  const record = {
+    turnId,
+    rootTurnId: turnId,
+    agentId: turn.agent.definition.id,
+    attempt: 1,
+    status: "completed",
+    outcome: { status: "completed" },
+    budget: { granted: grantedAt(host, at + 3), used: usedAt(host, at + 12) },
+    usage,
+    treeUsage: usageAt(host, at + 34),
+    finishReason,
+  };
+  if (isEmpty) record.empty = true;
+  record.startedAt = host.double(at + 17);
+  record.endedAt = host.double(at + 19);
+  record.input = run.input;
+  record.parts = [];
+  record.transcript = Object.freeze(turn.transcript.messages);
+  /** @type {any} */
+  const result = new TurnResult();
+  result.turnId = turnId;
+  result.outcome = { status: "completed" };
+  result.text = text;
+  if (isEmpty) result.empty = true;
+  result.finishReason = finishReason;
+  result.parts = [];
+  result.usage = { ...usage };
+  result.record = redactRecord(record, host.options.capture);
+  return result;
+}
+
+/**
+ * @param {Host} host
+ * @param {number} at
+ */
+function grantedAt(host, at) {
+  const { rows } = host;
+  const [timeMs, tokens, costUsd] = [host.double(at + 2), host.double(at + 4), host.double(at + 6)];
+  /** @type {any} */
+  const granted = { steps: /** @type {number} */ (rows[at]) >>> 0 };
+  if (timeMs === timeMs) granted.timeMs = timeMs;
+  granted.toolCalls = /** @type {number} */ (rows[at + 1]) >>> 0;
+  if (tokens === tokens) granted.tokens = tokens;
+  if (costUsd === costUsd) granted.costUsd = costUsd;
+  if (rows[at + 8] !== -1) granted.onExhausted = rows[at + 8] === 0 ? "fail" : "answer";
+  return granted;
+}
+
+/**
+ * @param {Host} host
+ * @param {number} at
+ */
+function usedAt(host, at) {
+  const { rows } = host;
+  return {
+    steps: /** @type {number} */ (rows[at]) >>> 0,
+    toolCalls: /** @type {number} */ (rows[at + 1]) >>> 0,
+    nestedCalls: /** @type {number} */ (rows[at + 2]) >>> 0,
+    timeMs: host.double(at + 3),
+  };
+}
+
+/**
+ * @param {Host} host
+ * @param {number} at
+ */
+function usageAt(host, at) {
+  const [cacheReadTokens, reasoningTokens, costUsd] = [host.double(at + 6), host.double(at + 8), host.double(at + 10)];
+  /** @type {any} */
+  const usage = { inputTokens: host.double(at), outputTokens: host.double(at + 2), totalTokens: host.double(at + 4) };
+  if (cacheReadTokens === cacheReadTokens) usage.cacheReadTokens = cacheReadTokens;
+  if (reasoningTokens === reasoningTokens) usage.reasoningTokens = reasoningTokens;
+  usage.nudges = host.rows[at + 12];
+  if (costUsd === costUsd) usage.costUsd = costUsd;
+  return usage;
+}
+
+/** The host has it. */
+const OWN = -2;
+
+/**
  * @param {any} result the kernel's
  * @param {HostTurn} turn
  * @param {Host} host
@@ -48,7 +139,7 @@ export function resultOf(result, turn, host) {
     outcome.status === "suspended" ? [...turn.transcript.messages] : turn.transcript.messages,
   );
   result.record = redactRecord(record, host.options.capture);
-  return new TurnResult(result);
+  return Object.assign(new TurnResult(), result);
 }
 
 /**

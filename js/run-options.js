@@ -29,8 +29,8 @@ export function checkRun(agent, input, options, keelOptions) {
   return {
     messages: checkMessages(input, options.history, where),
     input,
-    budget: budget ?? {},
-    limits: limits ?? {},
+    budget,
+    limits,
     middleware: checkMiddleware(options.middleware, where),
     contract: options.deliverable === undefined ? undefined : contractFor(agent, options.deliverable, where),
     signal: checkSignal(options.signal, where),
@@ -84,7 +84,7 @@ let anything;
  * @param {any} keelOptions
  */
 export function checkNesting(agent, { limits, middleware }, keelOptions) {
-  const bound = limits.maxNestedDepth ?? keelOptions.limits?.maxNestedDepth ?? agent.limits?.maxNestedDepth ?? 0;
+  const bound = limits?.maxNestedDepth ?? keelOptions.limits?.maxNestedDepth ?? agent.limits?.maxNestedDepth ?? 0;
   if (bound === 0) return;
   const where = `run of agent "${agent.id}"`;
   checkGuarded(keelOptions.middleware, where);

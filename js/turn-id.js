@@ -12,19 +12,18 @@ const COUNT_MAX = 2 ** 12 - 1;
 export function turnIds() {
   let lastMs = 0;
   let count = 0;
+  let time = "";
   return (wallMs) => {
     const nowMs = Math.trunc(wallMs);
-    if (nowMs > lastMs) {
-      lastMs = nowMs;
-      count = 0;
-    } else if (count < COUNT_MAX) {
+    if (nowMs <= lastMs && count < COUNT_MAX) {
       count += 1;
     } else {
-      lastMs += 1;
+      lastMs = Math.max(nowMs, lastMs + 1);
       count = 0;
+      const digits = lastMs.toString(16).padStart(12, "0").slice(-12);
+      time = `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
     }
-    const time = lastMs.toString(16).padStart(12, "0").slice(-12);
-    const counter = count.toString(16).padStart(3, "0");
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}${randomUUID().slice(18)}`;
+    const counter = (count + COUNT_MAX + 1).toString(16).slice(1);
+    return `${time}${counter}${randomUUID().slice(18)}`;
   };
 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::kernel::Kernel;
 use crate::kernel::event::{Event, EventView, Header};
 use crate::kernel::id::{EffectId, TurnId};
-use crate::kernel::protocol::{Input, KeelOptions, Start};
+use crate::kernel::json::Json;
+use crate::kernel::protocol::outbox::Outbox;
+use crate::kernel::protocol::{Given, Input, KeelOptions, Start};
 use crate::kernel::record;
 use crate::kernel::spec::Program;
 use crate::kernel::time::Moment;
@@ -21,6 +22,12 @@ pub struct Engine {
     kernel: Kernel,
     store: MemoryStore,
 }
+
+/// What follows an input: left in the outbox, or, for tests, as a JSON array.
+#[cfg(not(test))]
+type Commands = ();
+#[cfg(test)]
+type Commands = Option<String>;
 
 /// The host sent a text that is not of the protocol.
 pub type BrokenProtocol = serde_json::Error;
@@ -38,26 +45,45 @@ impl Engine {
     ///
     /// # Errors
     /// The text is not a [`Start`].
-    pub fn start(&mut self, program: &Rc<Program>, text: &str, now_ms: f64) -> Result<Option<String>, BrokenProtocol> {
-        let start: Start = serde_json::from_str(text)?;
+    pub fn start(&mut self, program: &Rc<Program>, text: &str, now_ms: f64) -> Result<Commands, BrokenProtocol> {
+        Ok(self.begin(program, serde_json::from_str(text)?, now_ms))
+    }
+
+    /// The same in its type.
+    pub fn begin(&mut self, program: &Rc<Program>, start: Start, now_ms: f64) -> Commands {
         self.kernel.start(program, start, Moment::from_ms(now_ms));
-        Ok(self.commands())
+        self.commands()
+    }
+
+    /// Answers a command with JSON text; returns the commands that follow.
+    pub fn answer(&mut self, id: u32, text: String, now_ms: f64) -> Commands {
+        self.give(id, Given::Text(text), now_ms)
     }
 
     /// Answers a command; returns the commands that follow.
-    pub fn answer(&mut self, id: u32, text: String, now_ms: f64) -> Option<String> {
-        self.kernel.answer(EffectId(id), text, Moment::from_ms(now_ms));
+    pub fn give(&mut self, id: u32, given: Given, now_ms: f64) -> Commands {
+        self.kernel.answer(EffectId(id), given, Moment::from_ms(now_ms));
         self.commands()
+    }
+
+    /// The commands that are not taken yet.
+    pub fn outbox(&self) -> std::cell::RefMut<'_, Outbox> {
+        self.kernel.commands()
     }
 
     /// Takes an [`Input`]; returns the commands that follow.
     ///
     /// # Errors
     /// The text is not an [`Input`].
-    pub fn input(&mut self, text: &str, now_ms: f64) -> Result<Option<String>, BrokenProtocol> {
+    pub fn input(&mut self, text: &str, now_ms: f64) -> Result<Commands, BrokenProtocol> {
         let input: Input = serde_json::from_str(text)?;
+        Ok(self.tell(input, now_ms))
+    }
+
+    /// The same in its type.
+    pub fn tell(&mut self, input: Input, now_ms: f64) -> Commands {
         self.kernel.input(input, Moment::from_ms(now_ms));
-        Ok(self.commands())
+        self.commands()
     }
 
     /// Looks something up as of now, without changing anything; JSON text, `null` when it is not there.
@@ -82,48 +108,50 @@ impl Engine {
         self.kernel.live()
     }
 
-    fn commands(&mut self) -> Option<String> {
+    #[cfg(not(test))]
+    fn commands(&mut self) {
         for turn in self.kernel.take_closed() {
             self.store.put(turn);
         }
-        self.kernel.take_commands()
+    }
+
+    #[cfg(test)]
+    fn commands(&mut self) -> Commands {
+        for turn in self.kernel.take_closed() {
+            self.store.put(turn);
+        }
+        self.kernel.commands().clear();
+        self.kernel.take_text()
     }
 
     fn record(&self, turn_id: &TurnId) -> Option<RecordView> {
-        if let Some(turn) = self.kernel.turn(turn_id) {
-            let transcript = turn.transcript.borrow().messages().to_vec();
-            return Some(RecordView { record: record::snapshot(&turn), transcript });
-        }
-        let closed = self.store.get(turn_id)?;
-        Some(RecordView { record: closed.record.clone(), transcript: closed.transcript.clone() })
+        let turn = self.kernel.turn(turn_id).or_else(|| self.store.get(turn_id).cloned())?;
+        let transcript = turn.transcript.borrow().messages();
+        Some(RecordView { record: record::record(&turn), transcript })
     }
 
-    fn events(&self, turn_id: &TurnId, tree: bool) -> Option<Vec<Box<RawValue>>> {
+    fn events(&self, turn_id: &TurnId, tree: bool) -> Option<Vec<Json>> {
         let wanted = |header: &Header| header.turn_id == *turn_id || (tree && header.turn_id.is_within(turn_id));
         let mut events: Vec<(Event, Header)> = Vec::new();
         let mut known = false;
-        for closed in self.store.turns().filter(|closed| wanted(&closed.header)) {
-            known = true;
-            events.extend(closed.events.iter().map(|event| (event.clone(), closed.header.clone())));
-        }
-        for turn in self.kernel.turns().iter().filter(|turn| wanted(&turn.header)) {
+        for turn in self.turns().iter().filter(|turn| wanted(&turn.header)) {
             known = true;
             events.extend(turn.events().iter().map(|event| (event.clone(), turn.header.clone())));
         }
         events.sort_by_key(|(event, _)| event.seq);
-        let view = |(event, header): &(Event, Header)| {
-            serde_json::value::to_raw_value(&EventView { event, header }).expect("an event always serialises")
-        };
+        let view = |(event, header): &(Event, Header)| Json::of(&EventView { event, header });
         known.then(|| events.iter().map(view).collect())
+    }
+
+    /// Every turn that is over and kept, and every live one.
+    fn turns(&self) -> Vec<Rc<Turn>> {
+        self.store.turns().cloned().chain(self.kernel.turns()).collect()
     }
 
     /// Finished turns and live ones, newest tree first.
     fn list(&self, filter: &ListFilter) -> Page {
         let mut found: BTreeSet<TurnId> = BTreeSet::new();
-        for closed in self.store.turns().filter(|closed| filter.admits(&closed.header, closed.status)) {
-            found.insert(closed.header.turn_id.clone());
-        }
-        for turn in self.kernel.turns().iter().filter(|turn| filter.admits(&turn.header, turn.status())) {
+        for turn in self.turns().iter().filter(|turn| filter.admits(&turn.header, turn.status())) {
             found.insert(turn.id().clone());
         }
         let older = |turn_id: &TurnId| filter.cursor.as_ref().is_none_or(|cursor| turn_id < cursor);
@@ -139,10 +167,9 @@ impl Engine {
         let record = self.record(turn_id)?;
         let is_child = |header: &Header| header.parent_turn_id.as_ref() == Some(turn_id);
         let mut children: BTreeMap<u32, TurnId> = BTreeMap::new();
-        let headers = self.store.turns().map(|closed| closed.header.clone());
-        for header in headers.chain(self.kernel.turns().iter().map(|turn| turn.header.clone())) {
-            if is_child(&header) {
-                children.insert(header.turn_id.number(), header.turn_id);
+        for turn in self.turns() {
+            if is_child(&turn.header) {
+                children.insert(turn.id().number(), turn.id().clone());
             }
         }
         let children = children.values().filter_map(|child| self.tree(child)).collect();
@@ -196,8 +223,8 @@ impl ListFilter {
 
 #[derive(Serialize)]
 struct RecordView {
-    record: Box<RawValue>,
-    transcript: Vec<Box<RawValue>>,
+    record: Json,
+    transcript: Vec<Json>,
 }
 
 #[derive(Serialize)]

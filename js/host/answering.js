@@ -8,6 +8,9 @@ import { thrown } from "./tool-answer.js";
 /** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
+/** The bits of an id that name its place, which is taken again when it is free: the kernel's `PLACE_BITS`. */
+export const PLACE = 2 ** 20 - 1;
+
 /**
  * Notes that a command will be answered.
  *
@@ -16,8 +19,8 @@ import { thrown } from "./tool-answer.js";
  * @param {HostTurn} turn
  */
 export function expect(host, id, turn) {
-  const effect = new EffectSignal(turn);
-  host.effects.set(id, effect);
+  const effect = new EffectSignal(id, turn);
+  host.effects[id & PLACE] = effect;
   host.samples.effect = effect;
   return effect;
 }
@@ -70,6 +73,6 @@ export function askPlainly(host, { id, turn, ticket = null }, callback, failure 
     } catch (error) {
       text = JSON.stringify({ [failure]: thrown(error) });
     }
-    host.answer(id, text);
+    host.answer(effect, text);
   });
 }

@@ -3,8 +3,8 @@
  * no promise, a promise that never settles) ends in one answer or in none.
  */
 
-import { expect, scopeOf } from "./answering.js";
-import { checkArguments, tellVerdict } from "./check-arguments.js";
+import { expect, PLACE, scopeOf } from "./answering.js";
+import { checkArguments, verdictText } from "./check-arguments.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
 import { resultText, thrownAnswer, toolAnswer } from "./tool-answer.js";
@@ -13,18 +13,18 @@ import { validate } from "./validate.js";
 
 /** @import { Host } from "../host.js" */
 
-/** @type {Record<string, (host: Host, command: any) => void>} */
+/** @type {Record<string, (host: Host, command: any, at: any) => void>} */
 export const callCommands = {
   prepare(host, [, id, turnKey, ticket, toolIndex, args, begun]) {
     const turn = host.turn(turnKey);
-    expect(host, id, turn);
+    const effect = expect(host, id, turn);
     const tool = turn.agent.tools[toolIndex].definition;
     const verdict =
       begun === null
         ? scopeOf(host, turn, ticket).runInAsyncScope(checkArguments, undefined, tool, args)
-        : turn.take(begun);
+        : host.kept.take(begun);
     // Nobody may wait for it any longer: nothing is kept then.
-    const tell = (/** @type {any} */ given) => host.effects.has(id) && host.answer(id, tellVerdict(turn, given));
+    const tell = (/** @type {any} */ given) => effect.isOpen && host.answer(effect, verdictText(host, given));
     if (verdict instanceof Promise) verdict.then(tell);
     else tell(verdict);
   },
@@ -32,27 +32,46 @@ export const callCommands = {
   preparePart(host, [, id, turnKey, partIndex, value]) {
     const turn = host.turn(turnKey);
     const { schema } = turn.agent.emits[partIndex].definition;
-    expect(host, id, turn);
+    const effect = expect(host, id, turn);
     const accept = (/** @type {unknown} */ checked) => JSON.stringify({ ok: { value: checked ?? null } });
     /** @type {any} */
     const text = turn.scope.runInAsyncScope(validate, undefined, schema, value, accept);
-    if (text instanceof Promise) text.then((answer) => host.answer(id, answer));
-    else host.answer(id, text);
+    if (text instanceof Promise) text.then((answer) => host.answer(effect, answer));
+    else host.answer(effect, text);
   },
 
-  call(host, [, id, turnKey, ticket, toolIndex, callId, args, kept, mayRunAgain]) {
-    const turn = host.turn(turnKey);
-    const tool = turn.agent.tools[toolIndex].definition;
-    const effect = expect(host, id, turn);
-    const call = new HostCall(host, turn, effect, { id, ticket, tool, callId });
-    const input = kept === null ? args : mayRunAgain ? turn.kept(kept) : turn.take(kept);
+  call(host, /** @type {any} */ rows, /** @type {number} */ at) {
+    const id = rows[at + 1];
+    const turn = host.turn(rows[at + 2]);
+    const ticket = rows[at + 3] < 0 ? null : rows[at + 3];
+    const tool = turn.agent.tools[rows[at + 4]]?.definition;
+    const position = rows[at + 5];
+    const callId = host.text(rows[at + 6]);
+    const kept = rows[at + 8];
+    const call = new HostCall(host, turn, id, ticket, tool, position, callId);
+    host.effects[id & PLACE] = call;
+    const input = kept >= 0 ? (rows[at + 9] === 1 ? host.kept.get(kept) : host.kept.take(kept)) : argsOf(host, turn, position, rows[at + 7]);
     scopeOf(host, turn, ticket).runInAsyncScope(runTool, undefined, host, call, input);
   },
 
-  resolve(host, [, ticket, result, error, thrownBy]) {
-    host.tickets.settle(ticket, result, error, host.raised.take(thrownBy));
+  resolve(host, /** @type {any} */ rows, /** @type {number} */ at) {
+    const result = rows[at + 2] === -2 ? -2 : (host.text(rows[at + 2]) ?? null);
+    const thrownBy = rows[at + 4] < 0 ? null : rows[at + 4];
+    host.tickets.settle(rows[at + 1], result, host.text(rows[at + 3]) ?? null, host.raised.take(thrownBy));
   },
 };
+
+/**
+ * The arguments of a body that nobody checked here.
+ *
+ * @param {Host} host
+ * @param {any} turn
+ * @param {number} position
+ * @param {number} field
+ */
+function argsOf(host, turn, position, field) {
+  return field === -2 ? JSON.parse(turn.issued[position].part.input) : (host.text(field) ?? null);
+}
 
 /**
  * @param {Host} host
@@ -101,7 +120,9 @@ function settle(host, call, returned) {
   }
   call.settle();
   host.tickets.noteAnswer(call.ticket, answer);
-  host.answer(call.id, resultText(answer));
+  if (call.issued !== undefined) call.issued.answer = answer;
+  if (answer.plain) host.result(call, /** @type {string} */ (answer.value));
+  else host.answer(call, resultText(answer));
 }
 
 /**
@@ -111,7 +132,7 @@ function settle(host, call, returned) {
  */
 function settleThrown(host, call, error) {
   call.settle();
-  if (!call.isNested) tellError(call.turn, call.effect, error);
-  if (host.effects.has(call.id) && (call.isNested || call.turn.wraps)) host.raised.keep(call.turn, call.id, error);
-  host.answer(call.id, thrownAnswer(error));
+  if (!call.isNested) tellError(call.turn, call, error);
+  if (call.isOpen && (call.isNested || call.turn.wraps)) host.raised.keep(call.turn, call.id, error);
+  host.answer(call, thrownAnswer(error));
 }

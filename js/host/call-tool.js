@@ -4,12 +4,10 @@
 
 import { describe, optionInvalid } from "../options.js";
 import { checkSignal } from "../run-options.js";
-import { checkAhead } from "./check-arguments.js";
+import { checkAhead, checkText } from "./check-arguments.js";
 import { watchSignal } from "./stop-signal.js";
 
-/** @import { KeelError } from "../error.js" */
 /** @import { HostCall } from "./host-call.js" */
-/** @import { HostTurn } from "./host-turn.js" */
 
 /**
  * @param {HostCall} call the calling one
@@ -40,13 +38,23 @@ function send(call, toolOrId, args, options) {
   if (typeof name !== "string") return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
   const signal = checkSignal(options.signal, where);
   const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
-  const { number, promise } = host.tickets.issue(() => /** @type {KeelError} */ (call.over));
-  const fields = fieldsOf(call.turn, { name, args, isWanted: !unlisted && !signal?.aborted });
+  const ticket = host.tickets.issue(call);
+  const { number, promise } = ticket;
+  const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
+  const isWanted = text !== undefined && !unlisted && !signal?.aborted;
+  const check = isWanted ? checkAhead(host, call.turn, name, () => JSON.parse(text)) : undefined;
   // Writing and checking the arguments runs code of the user's, which may have aborted it.
   const abandoned = signal?.aborted === true;
-  if (abandoned) host.tickets.blame(number, signal.reason);
-  host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${fields},${unlisted},${abandoned}]`);
-  if (signal && !abandoned) abandonOn(call, signal, number, promise);
+  if (abandoned) host.tickets.blame(ticket, signal.reason);
+  const tool = call.turn.agent.toolsById.get(name);
+  if (text !== undefined && tool !== undefined && !unlisted && !abandoned && typeof check !== "string") {
+    host.callTool(call.id, number, tool.index, text, check);
+  } else {
+    const known = typeof check === "object" ? checkText(check) : (check ?? null);
+    const fields = text === undefined ? `null,null,${JSON.stringify(broken)},${tooDeep}` : `${text},${known},null,false`;
+    host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${fields},${unlisted},${abandoned}]`);
+  }
+  if (signal && !abandoned) abandonOn(call, signal, ticket);
   return promise;
 }
 
@@ -58,20 +66,6 @@ function send(call, toolOrId, args, options) {
  */
 function isListed(call, tool) {
   return call.turn.agent.tools.some(({ definition }) => definition === tool);
-}
-
-/**
- * The fields of the kernel's `ToolRequest` about the arguments, as JSON text, which is also how arguments are copied.
- * Nothing given is an empty object.
- *
- * @param {HostTurn} turn
- * @param {{ name: string, args: unknown, isWanted: boolean }} request
- */
-function fieldsOf(turn, { name, args, isWanted }) {
-  const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
-  if (text === undefined) return `null,null,${JSON.stringify(broken)},${tooDeep}`;
-  const check = isWanted ? checkAhead(turn, name, text) : undefined;
-  return `${text},${check ?? null},null,false`;
 }
 
 /**
@@ -93,18 +87,18 @@ function jsonOf(args) {
 /**
  * @param {HostCall} call
  * @param {AbortSignal} signal
- * @param {number} ticket
- * @param {Promise<any>} promise
+ * @param {ReturnType<import("./tickets.js").Tickets["issue"]>} ticket
  */
-function abandonOn(call, signal, ticket, promise) {
+function abandonOn(call, signal, ticket) {
   const abandon = () => {
+    if (!call.isOpen) return;
     call.host.tickets.blame(ticket, signal.reason);
-    call.host.input("abandon", { id: call.id, ticket });
+    call.host.input("abandon", { id: call.id, ticket: ticket.number });
   };
   // A body that began at once may have aborted it.
   if (signal.aborted) return abandon();
   const forget = watchSignal(signal, abandon);
-  promise.then(forget, forget);
+  ticket.promise.then(forget, forget);
 }
 
 /** @param {unknown} reason */

@@ -6,9 +6,15 @@
 
 import { validate } from "./validate.js";
 
+/** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
 /** @typedef {{ value: unknown, exclusive: boolean | null }} Accepted what the body will get, and whether it runs alone */
+/** @typedef {{ kept: number, exclusive: number }} Kept the same as it is kept; `exclusive` is -1 where nobody says, -2 while the check is under way */
+/** @typedef {Kept | string} Verdict as the kernel reads it: what is kept, or JSON text */
+
+/** The schema takes its time: its promise is kept. */
+const BEGUN = -2;
 
 /**
  * @param {any} tool the definition
@@ -21,31 +27,50 @@ export function checkArguments(tool, args) {
 }
 
 /**
- * A verdict as the kernel reads it. What it accepts is kept from here on, as the kernel knows of it.
+ * A verdict as JSON text. What it accepts is kept from here on, as the kernel knows of it.
  *
- * @param {HostTurn} turn
+ * @param {Host} host
  * @param {Accepted | string} verdict
  */
-export function tellVerdict(turn, verdict) {
-  if (typeof verdict === "string") return verdict;
-  return `{"ok":[${turn.keep(verdict.value)},${verdict.exclusive}]}`;
+export function verdictText(host, verdict) {
+  return typeof verdict === "string" ? verdict : checkText(keep(host, verdict));
+}
+
+/**
+ * @param {Host} host
+ * @param {Accepted} accepted
+ * @returns {Kept}
+ */
+function keep(host, { value, exclusive }) {
+  return { kept: host.kept.keep(value), exclusive: exclusive === null ? -1 : Number(exclusive) };
+}
+
+/**
+ * What is kept, as JSON text.
+ *
+ * @param {Kept} check
+ */
+export function checkText({ kept, exclusive }) {
+  if (exclusive === BEGUN) return `{"begun":[${kept}]}`;
+  return `{"ok":[${kept},${exclusive < 0 ? null : exclusive > 0}]}`;
 }
 
 /**
  * The check that is told together with the call; undefined where it has to wait until the kernel asks.
  *
+ * @param {Host} host
  * @param {HostTurn} turn
  * @param {string} toolId
- * @param {string} argsText
- * @returns {string | undefined}
+ * @param {() => unknown} read the call's own copy of its arguments; throws where they are no JSON
+ * @returns {Verdict | undefined}
  */
-export function checkAhead(turn, toolId, argsText) {
+export function checkAhead(host, turn, toolId, read) {
   const tool = turn.agent.toolsById.get(toolId);
   // What a schema calls while it checks has to pass the gates first: it might call its own tool, without an end.
   if (!tool?.checkedAhead || turn.checking > 0) return undefined;
   let args;
   try {
-    args = JSON.parse(argsText);
+    args = read();
   } catch {
     return undefined;
   }
@@ -54,28 +79,35 @@ export function checkAhead(turn, toolId, argsText) {
   if (verdict instanceof Promise) {
     verdict.then(() => (turn.checking -= 1));
     // It stays until the kernel asks for it, or lets it go.
-    return `{"begun":[${turn.keep(verdict)}]}`;
+    return { kept: host.kept.keep(verdict), exclusive: BEGUN };
   }
   turn.checking -= 1;
-  return tellVerdict(turn, verdict);
+  return typeof verdict === "string" ? verdict : keep(host, verdict);
 }
 
 /** How many calls of one reply are checked ahead: a budget may admit no more. */
 const AHEAD_MAX = 16;
 
 /**
- * The checks of a reply's tool calls, in their order, as the kernel reads them; "" where there is no call.
+ * The checks of the tool calls of a turn's last reply that are ours to run, in their order.
  *
+ * @param {Host} host
  * @param {HostTurn} turn
- * @param {readonly any[]} content
+ * @returns {readonly (Verdict | undefined)[]}
  */
-export function checksOf(turn, content) {
-  return content
-    .filter(({ type }) => type === "tool-call")
-    .slice(0, AHEAD_MAX)
-    .map((part) => (part.providerExecuted ? undefined : checkAhead(turn, part.toolName, part.input)) ?? "null")
-    .join();
+export function checksOf(host, turn) {
+  const { issued } = turn;
+  if (issued.length === 0) return NO_CHECKS;
+  const checks = [];
+  for (const call of issued) {
+    if (checks.length === AHEAD_MAX) break;
+    checks.push(checkAhead(host, turn, call.part.toolName, () => call.readArguments()));
+  }
+  return checks;
 }
+
+/** @type {readonly undefined[]} */
+const NO_CHECKS = Object.freeze([]);
 
 /**
  * @param {any} tool

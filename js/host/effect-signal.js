@@ -6,18 +6,29 @@
 import { KeelError } from "../error.js";
 
 export class EffectSignal {
-  /** @type {((cut: { code: string, message: string }) => void) | undefined} told when nobody waits any longer */
+  /**
+   * Told when nobody waits any longer.
+   *
+   * @type {((cut: { code: string, message: string }) => void) | undefined}
+   */
   onCancel;
 
-  #turn;
+  /** The turn that it works for. */
+  turn;
   /** @type {AbortController | undefined} */
   #controller;
   /** @type {{ reason: unknown } | undefined} */
   #aborted;
 
-  /** @param {import("./host-turn.js").HostTurn} turn */
-  constructor(turn) {
-    this.#turn = turn;
+  /**
+   * @param {number} id of the command
+   * @param {import("./host-turn.js").HostTurn} turn
+   */
+  constructor(id, turn) {
+    this.id = id;
+    this.turn = turn;
+    /** Somebody waits for the answer. */
+    this.isOpen = true;
   }
 
   /** @returns {AbortSignal} */
@@ -41,9 +52,10 @@ export class EffectSignal {
    * @param {string} message
    */
   cancel(code, message) {
-    const { run, turnId } = this.#turn;
+    const { run, turnId } = this.turn;
     const stopped = run.stopOf(turnId);
     const reason = code === "CANCELLED" && stopped ? stopped.reason : new KeelError(code, message);
+    this.isOpen = false;
     this.onCancel?.({ code, message });
     this.#aborted = { reason };
     this.#controller?.abort(reason);

@@ -1,37 +1,45 @@
 /**
- * One body that runs: what its context refers to, and whether it may still be used.
+ * One body that runs: what its context refers to, its signal, and whether it may still be used.
  */
 
 import { KeelError } from "../error.js";
 import { levelOf, parentOf } from "./call-view.js";
+import { EffectSignal } from "./effect-signal.js";
 
 /** @import { Host } from "../host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
-/** @import { EffectSignal } from "./effect-signal.js" */
 
-export class HostCall {
+export class HostCall extends EffectSignal {
   /** @type {{ code: string, message: string } | undefined} why the call is over */
   #over;
+
+  /** @type {string | undefined} */
+  #callId;
 
   /**
    * @param {Host} host
    * @param {HostTurn} turn
-   * @param {EffectSignal} effect
-   * @param {object} fields of the kernel's `call`
-   * @param {number} fields.id
-   * @param {number | null} fields.ticket
-   * @param {any} fields.tool
-   * @param {string} fields.callId
+   * @param {number} id of the kernel's `call`
+   * @param {number | null} ticket
+   * @param {any} tool
+   * @param {number} position among the calls of the reply; negative: among the nested calls of its caller
+   * @param {string | undefined} callId where it is not the one that the position tells
    */
-  constructor(host, turn, effect, { id, ticket, tool, callId }) {
+  constructor(host, turn, id, ticket, tool, position, callId) {
+    super(id, turn);
     this.host = host;
-    this.turn = turn;
-    this.id = id;
-    this.callId = callId;
     this.ticket = ticket;
     this.tool = tool;
-    this.effect = effect;
-    effect.onCancel = (cut) => this.#cutOff(cut);
+    this.position = position;
+    this.issued = position < 0 ? undefined : turn.issued[position];
+    this.caller = position < 0 ? host.tickets.get(ticket)?.caller : undefined;
+    this.#callId = callId;
+    this.#over = undefined;
+  }
+
+  /** @returns {string} */
+  get callId() {
+    return (this.#callId ??= this.issued === undefined ? `${this.caller?.callId}/${-this.position}` : this.issued.part.toolCallId);
   }
 
   get parentCallId() {
@@ -39,7 +47,7 @@ export class HostCall {
   }
 
   get isNested() {
-    return this.parentCallId !== undefined;
+    return this.position < 0;
   }
 
   get level() {
@@ -48,21 +56,29 @@ export class HostCall {
 
   /** The body has settled. */
   settle() {
-    this.#over ??= { code: "TOOL_FAILED", message: `tool call '${this.callId}' of '${this.tool.id}' already settled` };
+    this.#over ??= { code: "TOOL_FAILED", message: "" };
   }
 
   /** @returns {KeelError | undefined} why the context can no longer be used */
   get over() {
-    return this.#over && new KeelError(this.#over.code, this.#over.message);
+    if (this.#over === undefined) return undefined;
+    const { code, message } = this.#over;
+    return new KeelError(code, `tool call '${this.callId}' of '${this.tool.id}' already settled${message}`);
   }
 
   /**
    * The call was cut off; its context answers with the reason from here on (D-12).
    *
+   * @override
    * @param {{ code: string, message: string }} cut
    */
-  #cutOff({ code, message }) {
-    const text = `tool call '${this.callId}' of '${this.tool.id}' already settled: ${message}`;
-    this.#over ??= { code, message: text };
+  onCancel = HostCall.#cutOff;
+
+  /**
+   * @this {HostCall}
+   * @param {{ code: string, message: string }} cut
+   */
+  static #cutOff({ code, message }) {
+    this.#over ??= { code, message: `: ${message}` };
   }
 }

@@ -3,7 +3,9 @@
  */
 
 import { Transcript } from "../model/transcript.js";
-import { BusyMap } from "./busy-map.js";
+import { freezeDeep } from "../freeze-deep.js";
+import { detachedRequest, detachedTools } from "../model/detached-request.js";
+import { IssuedCall, replyMessage, resultsMessage } from "./issued-call.js";
 
 /** @import { Run } from "./run.js" */
 /** @import { AgentProgram } from "./program.js" */
@@ -16,11 +18,30 @@ export class HostTurn {
   nextRequest;
 
   /** @type {any} the model's last reply */
-  reply;
+  #reply;
 
-  /** @type {BusyMap<any> | undefined} what was made of the arguments of calls that are not yet run, or the promise of it */
-  #kept;
-  #nextKept = 1;
+  /** @type {readonly IssuedCall[]} the calls of that reply that are ours to run */
+  issued = NO_CALLS;
+
+  get reply() {
+    return this.#reply;
+  }
+
+  /** What the last reply says. */
+  get replyText() {
+    let text = "";
+    for (const part of this.#reply.content) if (part.type === "text") text += part.text;
+    return text;
+  }
+
+  set reply(reply) {
+    this.#reply = reply;
+    const issued = [];
+    for (const part of reply.content) {
+      if (part.type === "tool-call" && part.providerExecuted === undefined) issued.push(new IssuedCall(part));
+    }
+    this.issued = issued;
+  }
 
   /** Checks of arguments that are under way ahead of the kernel. */
   checking = 0;
@@ -37,7 +58,8 @@ export class HostTurn {
    * @param {readonly string[]} opened.scopes
    * @param {Run} opened.run
    * @param {AgentProgram} opened.agent
-   * @param {{ tools: number[], submit: number | null }} opened.offered what its model may be offered, by position
+   * @param {{ tools: number[], submit: number | null } | undefined} opened.offered what its model may be offered, by position; absent
+   *   where it is all that the agent lists
    * @param {AsyncResource} opened.scope the async context that the turn belongs to
    * @param {any} opened.keelOptions
    */
@@ -52,35 +74,35 @@ export class HostTurn {
     this.scope = scope;
     this.workspace = keelOptions.workspace;
     /** Outermost first. */
-    this.middleware = [...keelOptions.middleware, ...run.middleware, ...agent.definition.middleware];
-    this.wraps = this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
-    this.offers = offersOf(agent, offered);
+    this.middleware = layersOf(keelOptions.middleware, run.middleware, agent.definition.middleware);
+    this.wraps = this.middleware.length > 0 && this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
+    this.offers = offered === undefined ? (agent.allOffers ??= offersOf(agent, { tools: agent.listed, submit: null })) : offersOf(agent, offered);
   }
 
   /**
-   * Keeps something until it is taken, released, or the turn is over.
+   * Appends messages to the transcript.
    *
-   * @param {unknown} value
-   * @returns {number} what the kernel calls it
+   * @param {import("../host.js").Host} host
+   * @param {number} at where the row of a command counts them, and then names each
    */
-  keep(value) {
-    const number = this.#nextKept;
-    this.#nextKept += 1;
-    this.#kept ??= new BusyMap();
-    this.#kept.set(number, value);
-    return number;
-  }
-
-  /** @param {number} number */
-  kept(number) {
-    return this.#kept?.get(number);
-  }
-
-  /** @param {number} number */
-  take(number) {
-    const value = this.#kept?.get(number);
-    this.#kept?.delete(number);
-    return value;
+  append(host, at) {
+    const { rows } = host;
+    const { messages } = this.transcript;
+    const end = at + /** @type {number} */ (rows[at]);
+    for (let index = at + 1; index <= end; index += 1) {
+      const source = /** @type {number} */ (rows[index]);
+      if (source === FROM_REPLY) messages.push(replyMessage(this.#reply.content, this.issued));
+      else if (source === FROM_RESULTS) {
+        messages.push(resultsMessage(this.issued, host, index + 2));
+        index += 1 + /** @type {number} */ (rows[index + 1]);
+      }
+      else if (source === FROM_START) messages.push(...this.run.messages);
+      else if (source === FROM_INSTRUCTIONS) messages.push(this.agent.instructions);
+      else if (source === FROM_TEXT) {
+        index += 1;
+        messages.push(Object.freeze({ role: "user", content: host.rawText(/** @type {number} */ (rows[index])) }));
+      } else messages.push(freezeDeep(host.text(source)));
+    }
   }
 
   /** What every callback of the turn is told (the API's `TurnContext`, without its signal). */
@@ -122,6 +144,17 @@ export class HostTurn {
   }
 
   /**
+   * The same as a model of our own kind gets it.
+   *
+   * @param {"all" | "submit" | "nothing"} offer
+   */
+  ownRequest(offer) {
+    const isPlain = offer === "all" && this.nextRequest === undefined && this.agent.definition.modelOptions === undefined;
+    if (!isPlain) return detachedRequest(this.stepRequest(offer));
+    return { messages: this.transcript.messages.slice(), tools: this.offers.detached.slice() };
+  }
+
+  /**
    * The request of one step. A nudge leaves the model no other way out than its submit tool.
    *
    * @param {"all" | "submit" | "nothing"} offer
@@ -136,6 +169,19 @@ export class HostTurn {
 }
 
 /**
+ * @param {readonly any[]} keel
+ * @param {readonly any[]} run
+ * @param {readonly any[]} agent
+ * @returns {readonly any[]}
+ */
+function layersOf(keel, run, agent) {
+  return keel.length + run.length + agent.length === 0 ? NO_LAYERS : [...keel, ...run, ...agent];
+}
+
+/** @type {readonly any[]} */
+const NO_LAYERS = Object.freeze([]);
+
+/**
  * What a turn's model may be offered. Most turns of an agent are offered the same, so it is made once.
  *
  * @param {AgentProgram} agent
@@ -147,7 +193,7 @@ function offersOf(agent, { tools, submit }) {
   if (offers === undefined) {
     const delivering = submit === null ? [] : [agent.emits[submit]?.offer];
     const all = [...tools.map((index) => agent.tools[index]?.offer), ...delivering];
-    offers = { all: Object.freeze(all), submit: Object.freeze(delivering), nothing: NO_TOOLS };
+    offers = { all: Object.freeze(all), submit: Object.freeze(delivering), nothing: NO_TOOLS, detached: detachedTools(all) };
     agent.offers.set(key, offers);
   }
   return offers;
@@ -155,3 +201,14 @@ function offersOf(agent, { tools, submit }) {
 
 /** @type {readonly any[]} */
 const NO_TOOLS = Object.freeze([]);
+
+/** @type {readonly IssuedCall[]} */
+const NO_CALLS = Object.freeze([]);
+
+/** What the host has itself of what is to be appended. */
+const FROM_REPLY = -1;
+const FROM_RESULTS = -2;
+const FROM_START = -3;
+const FROM_INSTRUCTIONS = -4;
+/** A user's text follows. */
+const FROM_TEXT = -5;

@@ -3,7 +3,7 @@
  */
 
 import { KeelError } from "../error.js";
-import { callModel, describeModelError, modelId } from "../model.js";
+import { callModel, describeModelError, isLanguageModel, modelId, readOwnReply } from "../model.js";
 import { ask, expect } from "./answering.js";
 import { checksOf } from "./check-arguments.js";
 import { tellError } from "./hook-commands.js";
@@ -14,13 +14,17 @@ import { TurnContext } from "./turn-context.js";
 /** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 
-/** @type {Record<string, (host: Host, command: any) => void>} */
+/** @type {Record<string, (host: Host, command: any, at: any) => void>} */
 export const modelCommands = {
-  model(host, [, id, turnKey, append, offer, stream]) {
-    const turn = host.turn(turnKey);
-    turn.transcript.append(append);
-    const effect = expect(host, id, turn);
-    turn.scope.runInAsyncScope(runModel, undefined, host, turn, { id, offer, stream }, effect);
+  model(host, /** @type {Int32Array} */ rows, /** @type {number} */ at) {
+    const id = rows[at + 1];
+    const turn = host.turn(/** @type {number} */ (rows[at + 2]));
+    const end = at + 4 + /** @type {number} */ (rows[at + 3]);
+    const offer = OFFERS[/** @type {number} */ (rows[end])];
+    const stream = rows[end + 1] === 1;
+    turn.append(host, at + 3);
+    const effect = expect(host, /** @type {number} */ (id), turn);
+    turn.scope.runInAsyncScope(runModel, undefined, host, turn, effect, offer, stream);
   },
 
   instructions(host, [, id, turnKey, sources]) {
@@ -40,7 +44,7 @@ export const modelCommands = {
   brief(host, [, id, turnKey, ticket, toolIndex, args, kept]) {
     const turn = host.turn(turnKey);
     const tool = turn.agent.tools[toolIndex].definition;
-    const input = kept === null ? args : turn.kept(kept);
+    const input = kept === null ? args : host.kept.get(kept);
     ask(host, { id, turn, ticket }, async () => {
       const brief = await tool.delegation.brief(input);
       if (typeof brief === "string" || Array.isArray(brief)) return brief;
@@ -55,32 +59,53 @@ export const modelCommands = {
 /**
  * @param {Host} host
  * @param {HostTurn} turn
- * @param {{ id: number, offer: "all" | "submit" | "nothing", stream: boolean }} command
  * @param {EffectSignal} effect
+ * @param {"all" | "submit" | "nothing"} offer
+ * @param {boolean} stream
  */
-async function runModel(host, turn, { id, offer, stream }, effect) {
+async function runModel(host, turn, effect, offer, stream) {
   const { model } = turn.agent.definition;
-  let text;
+  /** @type {any} */
+  let reply;
+  let checks;
   try {
     /** @type {any} */
     const options = new ModelOptions({ stream, clock: host.clock, turnId: turn.turnId }, effect);
-    const request = turn.stepRequest(offer);
-    host.samples.request = request;
     host.samples.options = options;
-    const reply = await callModel(model, request, options, (delta) => {
-      if (host.effects.has(id)) host.input("delta", { id, turnId: turn.turnId, kind: delta.type, text: delta.text });
-    });
+    const onDelta = stream ? deltasOf(host, turn, effect) : undefined;
+    if (isLanguageModel(model)) {
+      reply = await callModel(model, turn.stepRequest(offer), options, onDelta);
+    } else {
+      const given = await model.generate(turn.ownRequest(offer), options);
+      reply = readOwnReply(model, given, onDelta);
+      if (reply instanceof Promise) reply = await reply;
+    }
+    if (host.options.price !== undefined) reply = priced(host, model, reply);
+    if (!effect.isOpen) return;
     turn.reply = reply;
-    const json = JSON.stringify(priced(host, model, reply));
-    const ahead = host.effects.has(id) ? checksOf(turn, reply.content) : "";
-    text = ahead === "" ? `{"ok":${json}}` : `{"ok":${json.slice(0, -1)},"ahead":[${ahead}]}}`;
+    checks = checksOf(host, turn);
   } catch (error) {
     turn.run.modelErrors.set(turn.turnId, error);
     tellError(turn, effect, error);
     const { message, retryable, retryAfterMs } = describeModelError(error);
-    text = JSON.stringify({ error: { message, retryable, retryAfterMs: retryAfterMs ?? null } });
+    host.answer(effect, JSON.stringify({ error: { message, retryable, retryAfterMs: retryAfterMs ?? null } }));
+    return;
   }
-  host.answer(id, text);
+  host.reply(effect, reply, checks);
+}
+
+const OFFERS = /** @type {const} */ (["all", "submit", "nothing"]);
+
+/**
+ * @param {Host} host
+ * @param {HostTurn} turn
+ * @param {EffectSignal} effect
+ * @returns {import("../model.js").OnDelta}
+ */
+function deltasOf(host, turn, effect) {
+  return (delta) => {
+    if (effect.isOpen) host.input("delta", { id: effect.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
+  };
 }
 
 /**
@@ -90,7 +115,6 @@ async function runModel(host, turn, { id, offer, stream }, effect) {
  */
 function priced(host, model, reply) {
   const { price } = host.options;
-  if (!price) return reply;
   const costUsd = price({ ...reply.usage, nudges: 0 }, modelId(model));
   if (!(costUsd >= 0 && costUsd < Infinity)) {
     throw new KeelError(

@@ -13,14 +13,18 @@ import { offeredInput } from "../tool.js";
 /**
  * @typedef {object} AgentProgram what the host looks up by the kernel's positions
  * @property {any} definition
+ * @property {object} instructions as a message, where they are a plain text
+ * @property {number[]} listed positions of the tools that models are told of
+ * @property {any} allOffers what a turn is offered that may use them all, once made
  * @property {ToolProgram[]} tools
  * @property {Map<string, ToolProgram>} toolsById
  * @property {{ definition: any, offer: any }[]} emits `offer` is the part's submit tool
- * @property {Map<string, { all: readonly any[], submit: readonly any[], nothing: readonly any[] }>} offers made so far
+ * @property {Map<string, { all: readonly any[], submit: readonly any[], nothing: readonly any[], detached: any[] }>} offers made so far
  */
 
 /**
  * @typedef {object} ToolProgram
+ * @property {number} index its position
  * @property {any} definition
  * @property {any} offer
  * @property {boolean} checkedAhead its arguments are checked together with the call
@@ -95,6 +99,9 @@ function agentProgram(agent) {
   const tools = resolveTools(agent).map(toolProgram);
   return {
     definition: agent,
+    instructions: Object.freeze({ role: "system", content: agent.instructions }),
+    listed: tools.flatMap(({ definition }, index) => (definition.exposure === "direct" ? [index] : [])),
+    allOffers: undefined,
     offers: new Map(),
     tools,
     toolsById: new Map(tools.map((tool) => [tool.definition.id, tool])),
@@ -111,10 +118,12 @@ function agentProgram(agent) {
 
 /**
  * @param {any} tool
+ * @param {number} index
  * @returns {ToolProgram}
  */
-function toolProgram(tool) {
+function toolProgram(tool, index) {
   return {
+    index,
     definition: tool,
     offer: offerOf(tool.id, tool.description, offeredInput(tool).json),
     // Arguments that the host injects are not there yet when a call is made, and a `concurrency` function over a plain JSON

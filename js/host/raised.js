@@ -33,6 +33,7 @@ export class Raised {
 
   /** @param {HostTurn} turn one that is over */
   forget(turn) {
+    if (this.#errors.size === 0) return;
     for (const [id, kept] of this.#errors) if (kept.turn === turn) this.#errors.delete(id);
   }
 }

@@ -33,10 +33,13 @@ export class Run {
    * @param {any} given.identity
    * @param {any} given.ambient
    * @param {readonly any[]} given.middleware
-
+   * @param {any} given.input
+   * @param {readonly any[]} given.messages with which it begins, frozen
    * @param {((event: any) => void) | undefined} given.onEvent
    */
-  constructor({ turnId, program, identity, ambient, middleware, onEvent }) {
+  constructor({ turnId, program, identity, ambient, middleware, input, messages, onEvent }) {
+    this.input = input;
+    this.messages = messages;
     this.turnId = turnId;
     this.program = program;
     this.identity = identity;

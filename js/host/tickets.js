@@ -8,52 +8,74 @@ import { AsyncResource } from "node:async_hooks";
 import { KeelError } from "../error.js";
 import { toolResultOf } from "./tool-answer.js";
 
+/** @import { HostCall } from "./host-call.js" */
 /** @import { ToolAnswer } from "./tool-answer.js" */
 
-/**
- * @typedef {object} Ticket
- * @property {AsyncResource} scope
- * @property {(value: any) => void} resolve
- * @property {(error: unknown) => void} reject
- * @property {() => KeelError} over why nobody serves it, where its caller was cut off
- * @property {unknown} [cause] why its caller abandoned it
- * @property {ToolAnswer} [answer] what the body answered that ran for it
- */
+class Ticket {
+  scope = new AsyncResource("keel-native.call");
 
-export class Tickets {
-  /** @type {Map<number, Ticket>} */
-  #waiting = new Map();
-  #next = 1;
+  /** @type {(value: any) => void} */
+  resolve = ignore;
+
+  /** @type {(error: unknown) => void} */
+  reject = ignore;
+
+  /** @type {unknown} why its caller abandoned it */
+  cause = undefined;
+
+  /** @type {ToolAnswer | undefined} what the body answered that ran for it */
+  answer = undefined;
 
   /**
-   * @param {() => KeelError} over
-   * @returns {{ number: number, promise: Promise<any> }}
+   * @param {number} number
+   * @param {HostCall | undefined} caller whose `callTool()` it is
+   * @param {(() => KeelError) | undefined} over why nobody serves it, where its caller was cut off
    */
-  issue(over) {
-    const number = this.#next;
-    this.#next += 1;
-    const promise = new Promise((resolve, reject) => {
-      this.#waiting.set(number, { scope: new AsyncResource("keel-native.call"), resolve, reject, over });
+  constructor(number, caller, over) {
+    this.number = number;
+    this.caller = caller;
+    this.over = over;
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
     });
     // A caller may drop what it called.
-    promise.catch(() => {});
-    return { number, promise };
+    this.promise.catch(ignore);
+  }
+}
+
+const ignore = () => {};
+
+export class Tickets {
+  /** @type {(Ticket | undefined)[]} those that wait, by number */
+  #waiting = [];
+  /** @type {number[]} numbers that are free again */
+  #free = [];
+
+  /**
+   * @param {HostCall | undefined} caller
+   * @param {() => KeelError} [over]
+   */
+  issue(caller, over) {
+    const number = this.#free.pop() ?? this.#waiting.length;
+    const ticket = new Ticket(number, caller, over);
+    this.#waiting[number] = ticket;
+    return ticket;
   }
 
   /**
    * The promise is about to be rejected, for this reason.
    *
-   * @param {number} number
+   * @param {Ticket} ticket
    * @param {unknown} cause
    */
-  blame(number, cause) {
-    const ticket = this.#waiting.get(number);
-    if (ticket) ticket.cause = cause;
+  blame(ticket, cause) {
+    ticket.cause = cause;
   }
 
   /** @param {number | null} number */
   get(number) {
-    return number === null ? undefined : this.#waiting.get(number);
+    return number === null ? undefined : this.#waiting[number];
   }
 
   /**
@@ -74,7 +96,7 @@ export class Tickets {
    * @param {any} result as the kernel sent it
    */
   resultOf(number, result) {
-    return typeof result === "number" ? toolResultOf(/** @type {any} */ (this.get(number)).answer) : result;
+    return result === -2 ? toolResultOf(/** @type {any} */ (this.get(number)).answer) : result;
   }
 
   /**
@@ -84,26 +106,33 @@ export class Tickets {
    * @param {unknown} cause what the called code threw
    */
   settle(number, result, error, cause) {
-    const ticket = this.#waiting.get(number);
+    const ticket = this.#waiting[number];
     if (!ticket) return;
     const shown = result === null ? null : Object.freeze(this.resultOf(number, result));
-    this.#waiting.delete(number);
+    this.#forget(ticket);
     if (shown) ticket.resolve(shown);
     else if (error)
       ticket.reject(new KeelError(error.code, error.message, { cause: cause === undefined ? ticket.cause : cause }));
-    else ticket.reject(ticket.over());
+    else ticket.reject(ticket.over === undefined ? ticket.caller?.over : ticket.over());
   }
 
   /**
    * Rejects what will not be answered any more.
    *
-   * @param {Iterable<number>} numbers
+   * @param {Iterable<Ticket>} tickets
    * @param {KeelError} error
    */
-  abandon(numbers, error) {
-    for (const number of numbers) {
-      this.#waiting.get(number)?.reject(error);
-      this.#waiting.delete(number);
+  abandon(tickets, error) {
+    for (const ticket of tickets) {
+      ticket.reject(error);
+      this.#forget(ticket);
     }
+  }
+
+  /** @param {Ticket} ticket */
+  #forget(ticket) {
+    if (this.#waiting[ticket.number] !== ticket) return;
+    this.#waiting[ticket.number] = undefined;
+    this.#free.push(ticket.number);
   }
 }

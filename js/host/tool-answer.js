@@ -11,11 +11,12 @@ import { isToolResult } from "../tool-result.js";
 
 /**
  * @typedef {object} ToolAnswer what a body answered; values as JSON text, which is also how they are copied
+ * @property {boolean} plain a value and nothing else
  * @property {boolean} isError
- * @property {string} [text]
- * @property {string} [value]
- * @property {string} [metadata]
- * @property {any} [control]
+ * @property {string | undefined} text
+ * @property {string | undefined} value
+ * @property {string | undefined} metadata
+ * @property {any} control
  */
 
 /**
@@ -24,9 +25,13 @@ import { isToolResult } from "../tool-result.js";
  * @returns {ToolAnswer}
  */
 export function toolAnswer(tool, returned) {
-  if (!isToolResult(returned)) return { isError: false, value: jsonText(tool, returned) };
+  if (!isToolResult(returned)) {
+    const value = jsonText(tool, returned);
+    return { plain: true, isError: false, text: undefined, value, metadata: undefined, control: undefined };
+  }
   const { isError, text, value, metadata, control } = returned;
   return {
+    plain: false,
     isError,
     text,
     value: value === undefined ? undefined : jsonText(tool, value),

@@ -52,11 +52,11 @@ export class ToolContext {
   }
 
   get signal() {
-    return this.#call.effect.signal;
+    return this.#call.signal;
   }
 
   get abortSignal() {
-    return this.#call.effect.signal;
+    return this.#call.signal;
   }
 
   get identity() {

@@ -19,7 +19,7 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
   const effect = expect(host, id, turn);
   const layers = turn.layersWith("wrapTool");
   const context = new TurnContext(turn, effect);
-  /** @type {Set<number>} the `next()` calls that are not answered */
+  /** @type {Set<ReturnType<import("./tickets.js").Tickets["issue"]>>} the `next()` calls that are not answered */
   const waiting = new Set();
   const over = () => new KeelError("TOOL_FAILED", `tool call '${call.callId}' of '${call.toolId}' already settled`);
   let isOver = false;
@@ -44,14 +44,14 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
       });
     }
     if (isOver) throw over();
-    const { number, promise } = host.tickets.issue(over);
-    waiting.add(number);
+    const ticket = host.tickets.issue(undefined, over);
+    waiting.add(ticket);
     const args = current.args === call.args ? null : current.args;
-    host.input("next", { id, ticket: number, args });
+    host.input("next", { id, ticket: ticket.number, args });
     try {
-      return await promise;
+      return await ticket.promise;
     } finally {
-      waiting.delete(number);
+      waiting.delete(ticket);
     }
   }
 
@@ -61,11 +61,11 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
       const result = await dispatch(0, call);
       text = `{"result":${JSON.stringify(wireResult(call.toolId, result))}}`;
     } catch (error) {
-      if (host.effects.has(id) && call.level > 0) host.raised.keep(turn, id, rootCause(error));
+      if (effect.isOpen && call.level > 0) host.raised.keep(turn, id, rootCause(error));
       text = thrownAnswer(error);
     }
     end();
-    host.answer(id, text);
+    host.answer(effect, text);
   });
 }
 

@@ -12,8 +12,19 @@ import { readReplyStream } from "./reply-stream.js";
  * @returns {Promise<import("./reply.js").NormalisedReply>}
  */
 export async function callOwnModel(model, request, options, onDelta) {
+  return readOwnReply(model, await model.generate(detachedRequest(request), options), onDelta);
+}
+
+/**
+ * Reads what such a model returned.
+ *
+ * @param {any} model
+ * @param {any} given
+ * @param {import("../model.js").OnDelta} [onDelta]
+ * @returns {import("./reply.js").NormalisedReply | Promise<import("./reply.js").NormalisedReply>} a promise where the reply is a stream
+ */
+export function readOwnReply(model, given, onDelta) {
   const source = `model '${model.id}'`;
-  const given = await model.generate(detachedRequest(request), options);
   if (typeof given?.[Symbol.asyncIterator] === "function") {
     return readReplyStream(given, { source, onDelta, stopAtFinish: true });
   }

@@ -29,5 +29,8 @@ export function isInterrupted(finish) {
   return isUnknown && typeof output !== "number" && typeof output?.total !== "number";
 }
 
+/** In the kernel's order. */
+export const FINISH_REASONS = /** @type {const} */ (["stop", "length", "content-filter", "tool-calls", "error", "other"]);
+
 /** @type {Set<unknown>} */
-const REASONS = new Set(["stop", "length", "content-filter", "tool-calls", "error", "other"]);
+const REASONS = new Set(FINISH_REASONS);

@@ -56,7 +56,9 @@ export function normaliseToolCall(call, source) {
     input: toolInput(call, source),
   };
   if (call.providerExecuted === true) part.providerExecuted = true;
-  return Object.assign(part, providerOptions(call));
+  const attached = call.providerMetadata ?? call.providerOptions;
+  if (attached !== undefined) part.providerOptions = jsonCopy(attached);
+  return part;
 }
 
 /**

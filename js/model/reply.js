@@ -36,8 +36,13 @@ export function normaliseReply(given, source) {
  * @returns {NormalisedReply}
  */
 export function sealReply(parts, end) {
-  const content = parts.filter(saysSomething);
-  const hasToolCalls = content.some((part) => part.type === "tool-call");
+  const content = [];
+  let hasToolCalls = false;
+  for (const part of parts) {
+    if (!saysSomething(part)) continue;
+    content.push(part);
+    if (part.type === "tool-call") hasToolCalls = true;
+  }
   return {
     content,
     finishReason: normaliseFinishReason(end.finishReason, hasToolCalls),

@@ -16,6 +16,7 @@
  * @returns {ReplyUsage}
  */
 export function normaliseUsage(usage) {
+  if (usage === undefined || usage === null) return { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const input = usage?.inputTokens;
   const output = usage?.outputTokens;
   const inputTokens = count(input) ?? count(input?.total) ?? sum(input?.noCache, input?.cacheRead, input?.cacheWrite);

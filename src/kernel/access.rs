@@ -45,7 +45,7 @@ pub struct Access {
 impl Access {
     pub fn root(authenticated: bool, ambient: BTreeSet<String>, grants: &[String]) -> Self {
         let ambient = Rc::new(ambient);
-        let scopes = Rc::new(intersection(&ambient, grants));
+        let scopes = if ambient.is_empty() { Rc::clone(&ambient) } else { Rc::new(intersection(&ambient, grants)) };
         Self { authenticated, ambient, scopes }
     }
 
@@ -55,7 +55,7 @@ impl Access {
             Some(kept) => Rc::new(intersection(&self.ambient, kept)),
             None => Rc::clone(&self.ambient),
         };
-        let scopes = Rc::new(intersection(&ambient, grants));
+        let scopes = if ambient.is_empty() { Rc::clone(&ambient) } else { Rc::new(intersection(&ambient, grants)) };
         Self { authenticated: self.authenticated, ambient, scopes }
     }
 
@@ -90,21 +90,23 @@ pub async fn may_use(turn: &Rc<Turn>, subject: Subject, rule: &AccessRule, ticke
     match turn.access.verdict(rule) {
         Verdict::Allowed => true,
         Verdict::Denied => false,
-        Verdict::AskHost => {
-            let (tool, source) = match subject {
-                Subject::Tool(index) => (Some(index), None),
-                Subject::Source(index) => (None, Some(index)),
-            };
-            let effect = turn.port.ask(turn, |id| Command::Access {
-                id,
-                turn_key: turn.key,
-                ticket,
-                tool_index: tool,
-                source_index: source,
-            });
-            matches!(hooks::in_time(turn, effect).await, Ok(Answer::Ok(true)))
-        }
+        Verdict::AskHost => Box::pin(ask(turn, subject, ticket)).await,
     }
+}
+
+async fn ask(turn: &Rc<Turn>, subject: Subject, ticket: Option<Ticket>) -> bool {
+    let (tool, source) = match subject {
+        Subject::Tool(index) => (Some(index), None),
+        Subject::Source(index) => (None, Some(index)),
+    };
+    let effect = turn.port.ask(turn, |id| Command::Access {
+        id,
+        turn_key: turn.key,
+        ticket,
+        tool_index: tool,
+        source_index: source,
+    });
+    matches!(hooks::in_time(turn, effect).await, Ok(Answer::Ok(true)))
 }
 
 fn intersection(ambient: &BTreeSet<String>, kept: &[String]) -> BTreeSet<String> {

@@ -13,7 +13,7 @@ use crate::kernel::event::LimitName;
 use crate::kernel::hooks::{self, Admission};
 use crate::kernel::id::{CallId, Ticket};
 use crate::kernel::idempotency::arguments_hash;
-use crate::kernel::protocol::{AuthorizeAnswer, Command};
+use crate::kernel::protocol::{AuthorizeAnswer, Command, Place};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::Arguments;
 use crate::kernel::spec::{Concurrency, Exposure};
@@ -23,8 +23,11 @@ use crate::kernel::turn::Turn;
 /// A call that somebody asks for.
 pub struct CallRequest<'a> {
     pub tool: &'a str,
+    /// Its position, where the host has looked it up.
+    pub tool_index: Option<usize>,
     pub arguments: &'a Arguments,
     pub id: CallId,
+    pub place: Place,
     /// The call whose tool asks; `None` for the model.
     pub parent: Option<&'a Rc<Call>>,
     /// The promise that waits for a nested call.
@@ -58,6 +61,7 @@ pub async fn admit(turn: &Rc<Turn>, request: &CallRequest<'_>) -> Result<Admitte
         turn: Rc::clone(turn),
         tool_index,
         id: request.id.clone(),
+        place: request.place,
         parent: request.parent.cloned(),
         ticket: request.ticket,
         arguments: prepared.arguments,
@@ -107,8 +111,9 @@ impl Admitted {
 fn lookup(turn: &Turn, request: &CallRequest<'_>) -> Result<usize, Refusal> {
     let tool = request.tool;
     let agent = turn.agent();
-    let Some(index) = agent
-        .tool_index(tool)
+    let Some(index) = request
+        .tool_index
+        .or_else(|| agent.tool_index(tool))
         .filter(|index| agent.tools[*index].exposure != Exposure::Hidden)
         .filter(|_| turn.port.options.allows(tool) && !request.unlisted)
     else {
@@ -129,9 +134,14 @@ fn may_wait(turn: &Turn, request: &CallRequest<'_>) -> bool {
 
 /// The host's `security.authorizeTool`. It sees the arguments as they were sent.
 async fn authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
-    if !turn.port.options.hosted.as_ref().is_some_and(|hosted| hosted.authorizes) {
-        return Ok(());
+    if turn.port.options.hosted.as_ref().is_some_and(|hosted| hosted.authorizes) {
+        Box::pin(ask_to_authorize(turn, call)).await
+    } else {
+        Ok(())
     }
+}
+
+async fn ask_to_authorize(turn: &Rc<Turn>, call: &Rc<Call>) -> Result<(), Refusal> {
     let mut view = call.view();
     view.args = &call.given;
     let effect =
@@ -155,7 +165,7 @@ fn pending(turn: &Turn, call: &Call) -> Pending {
         turn_id: turn.id().clone(),
         call_id: call.id.clone(),
         tool_id: Rc::clone(&call.tool().id),
-        args: Rc::clone(&call.arguments),
+        args: call.arguments.clone(),
         args_hash: arguments_hash(&call.tool().id, call.arguments.get()),
     }
 }
@@ -188,8 +198,10 @@ impl Reservation {
     /// Taken before anything is waited for, so that calls which are admitted at once cannot share the last use.
     fn take_use(&self, tool_index: usize) -> Result<(), Refusal> {
         let tool = &self.turn.agent().tools[tool_index];
-        let uses = &mut self.turn.tool_uses.borrow_mut()[tool_index];
-        if let Some(max) = tool.max_uses.filter(|max| *uses >= *max) {
+        let Some(max) = tool.max_uses else { return Ok(()) };
+        let mut uses = self.turn.tool_uses.borrow_mut();
+        let uses = uses.entry(tool_index).or_default();
+        if *uses >= max {
             return Err(Refusal::UsesSpent { tool: tool.id.to_string(), max });
         }
         *uses += 1;
@@ -209,7 +221,9 @@ impl Drop for Reservation {
             return;
         }
         if let Some(tool_index) = self.used.get() {
-            self.turn.tool_uses.borrow_mut()[tool_index] -= 1;
+            if let Some(uses) = self.turn.tool_uses.borrow_mut().get_mut(&tool_index) {
+                *uses -= 1;
+            }
         }
         self.turn.meter.release_call(self.nested);
         if let Some(meter) = &self.turn.tree_meter {

@@ -7,8 +7,8 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use crate::kernel::json::Json;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::kernel::event::EventBody;
 use crate::kernel::id::{CallId, TurnId};
@@ -27,7 +27,7 @@ pub struct Pending {
     pub turn_id: TurnId,
     pub call_id: CallId,
     pub tool_id: Rc<str>,
-    pub args: Rc<RawValue>,
+    pub args: Json,
     pub args_hash: String,
 }
 
@@ -46,7 +46,7 @@ pub enum Decision {
     Allow,
     Deny(Text),
     /// The result of an external call.
-    Result(Box<RawValue>),
+    Result(Json),
 }
 
 /// A place where a decision arrives.
@@ -67,7 +67,7 @@ impl Waiting {
 
 /// Asks the host at once, and a human later if the host says so.
 pub async fn decide(turn: &Rc<Turn>, pending: Pending) -> Decision {
-    turn.emit(EventBody::ApprovalRequested { pending: pending.clone() });
+    turn.emit(EventBody::ApprovalRequested { pending: Box::new(pending.clone()) });
     if pending.kind == Kind::Approval && turn.port.options.approves {
         match turn.port.ask(turn, |id| Command::Approve { id, turn_key: turn.key, pending: &pending }).read().await {
             ApproveAnswer::Allow => return Decision::Allow,

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 
 use crate::kernel::admission::CallRequest;
 use crate::kernel::id::KeptId;
@@ -19,9 +19,9 @@ use crate::kernel::turn::Turn;
 
 pub struct Prepared {
     /// As the body gets them.
-    pub arguments: Rc<RawValue>,
+    pub arguments: Json,
     /// As they were sent.
-    pub given: Rc<RawValue>,
+    pub given: Json,
     /// What a `concurrency` function said of these arguments.
     pub exclusive: Option<bool>,
     /// What the host made of them, where a Standard Schema or a `concurrency` function looks at them.
@@ -45,18 +45,23 @@ pub async fn prepare(turn: &Rc<Turn>, tool_index: usize, request: &CallRequest<'
     };
     let own =
         injection::stripped(spec, given).map_err(|message| Refusal::BrokenArguments { subject: subject(), message })?;
+    let ahead = request.ahead.take();
     let own = checked(turn, tool_index, own, subject)?;
-    let arguments = injection::filled(turn, tool_index, request, given, own).await?;
+    let arguments = if spec.injects.is_empty() {
+        own
+    } else {
+        Box::pin(injection::filled(turn, tool_index, request, given, own)).await?
+    };
     if !spec.prepares {
-        return Ok(Prepared { arguments, given: Rc::clone(given), exclusive: None, kept: None });
+        return Ok(Prepared { arguments, given: given.clone(), exclusive: None, kept: None });
     }
-    let check = match request.ahead.take().filter(|_| Rc::ptr_eq(&arguments, given)) {
+    let check = match ahead.filter(|_| arguments.is(given)) {
         Some(check) if check.begun().is_none() => check,
-        begun_or_none => ask(turn, tool_index, request, &arguments, begun_or_none).await,
+        begun_or_none => Box::pin(ask(turn, tool_index, request, &arguments, begun_or_none)).await,
     };
     let issues = match check.answer {
         PrepareAnswer::Ok { exclusive, .. } => {
-            return Ok(Prepared { arguments, given: Rc::clone(given), exclusive, kept: check.kept });
+            return Ok(Prepared { arguments, given: given.clone(), exclusive, kept: check.kept });
         }
         PrepareAnswer::Invalid(issues) => issues,
         PrepareAnswer::Thrown(thrown) => Issues::whole(&thrown.message.0),
@@ -70,7 +75,7 @@ async fn ask(
     turn: &Rc<Turn>,
     tool_index: usize,
     request: &CallRequest<'_>,
-    arguments: &RawValue,
+    arguments: &Json,
     ahead: Option<Check>,
 ) -> Check {
     let begun = ahead.as_ref().and_then(Check::begun);
@@ -86,12 +91,7 @@ async fn ask(
 }
 
 /// The arguments as the tool may see them: as they came, or repaired where the policy allows it.
-fn checked(
-    turn: &Turn,
-    tool_index: usize,
-    json: Rc<RawValue>,
-    subject: impl Fn() -> String,
-) -> Result<Rc<RawValue>, Refusal> {
+fn checked(turn: &Turn, tool_index: usize, json: Json, subject: impl Fn() -> String) -> Result<Json, Refusal> {
     let spec = &turn.agent().tools[tool_index];
     let schema = &turn.program.schemas[spec.schema];
     let Err(invalid) = schema.validate_text(json.get()) else { return Ok(json) };
@@ -100,7 +100,7 @@ fn checked(
     let Some(repaired) = repaired else { return Err(refusal(subject(), invalid)) };
     // A repair may bring to light what is really wrong.
     match schema.validate_text(&repaired) {
-        Ok(()) => Ok(RawValue::from_string(repaired).expect("what was validated is JSON").into()),
+        Ok(()) => Ok(Json::known(repaired)),
         Err(invalid) => Err(refusal(subject(), invalid)),
     }
 }

@@ -2,22 +2,23 @@
 //! flight below a body when it settles is dropped with it.
 
 use std::collections::BTreeMap;
-use std::future::pending;
-use std::pin::pin;
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use futures_util::future::{AbortHandle, Abortable, Aborted, LocalBoxFuture, abortable};
 use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt, select_biased};
+use futures_util::{FutureExt, StreamExt};
 
 use crate::kernel::call::Call;
+use crate::kernel::effects::Sender;
 use crate::kernel::execution::{self, Next, Ran};
 use crate::kernel::id::{EffectId, Ticket};
 use crate::kernel::mailbox::Mailbox;
 use crate::kernel::nested::{self, NestedRequest};
 use crate::kernel::outcome::Failure;
-use crate::kernel::port::{self, Effect};
-use crate::kernel::protocol::{CallAnswer, CallResult, Command};
+use crate::kernel::port::Effect;
+use crate::kernel::protocol::{Args, CallAnswer, CallName, CallResult, Command, Given};
 use crate::kernel::spec::ToolTimeout;
 use crate::kernel::stop::Cut;
 use crate::kernel::time::Sleep;
@@ -43,7 +44,7 @@ pub enum Letter {
 /// A nested delegation whose connection says that a failed child fails its caller.
 pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
     let turn = &call.turn;
-    let rewritten = next.and_then(|next| next.arguments.as_deref());
+    let rewritten = next.and_then(|next| next.arguments.as_ref());
     let kept = call.kept.filter(|_| rewritten.is_none());
     let ticket = next.map(|next| next.ticket).or(call.ticket);
     let effect = turn.port.ask(turn, |id| Command::Call {
@@ -51,19 +52,25 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
         turn_key: turn.key,
         ticket,
         tool_index: call.tool_index,
-        call_id: &call.id,
-        args: kept.is_none().then(|| rewritten.unwrap_or(&call.arguments)),
+        call_id: CallName { id: &call.id, place: call.place, is_known: next.is_none() },
+        args: match (kept, rewritten) {
+            (Some(_), _) => Args::Kept,
+            (None, Some(rewritten)) => Args::Other(rewritten),
+            (None, None) if call.has_its_arguments() => Args::Given(&call.arguments),
+            (None, None) => Args::Other(&call.arguments),
+        },
         kept,
         may_run_again: call.may_run_again(),
     });
     let id = effect.id;
     let body = RunningBody::new(call, id);
     match drive(call, &body.body, effect).await? {
-        Settled::Answered(text) => {
-            let mut answer = port::parse(&text);
+        Settled::Answered(given) => {
+            let mut answer = given.into();
             if let CallAnswer::Result(result) = &mut answer {
-                // The host keeps it for whoever has the ticket.
+                // The host keeps it for whoever has the ticket, and for the transcript.
                 result.answer_of = ticket.map(|_| id);
+                result.unchanged = true;
             }
             Ok(execution::ran(&call.tool().id, answer, Some(id)))
         }
@@ -75,26 +82,45 @@ pub async fn run(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> {
 }
 
 enum Settled {
-    Answered(String),
+    Answered(Given),
     TimedOut { after_ms: f64 },
 }
 
-async fn drive(call: &Rc<Call>, body: &Body, effect: Effect) -> Result<Settled, Failure> {
+async fn drive(call: &Rc<Call>, body: &Body, mut effect: Effect) -> Result<Settled, Failure> {
     let timeout = timeout_of(call);
-    let mut late = pin!(sleep(call, timeout.as_ref()).fuse());
-    let mut effect = effect;
+    let mut late = timeout
+        .as_ref()
+        .map(|timeout| Sleep::until(&call.turn.port, call.turn.port.now().after_ms(timeout.enforced_ms)));
     let mut below = Below::default();
-    loop {
-        select_biased! {
-            text = (&mut effect).fuse() => return Ok(Settled::Answered(text)),
-            after_ms = late => {
-                effect.cancel(&Cut::ToolTimeout { max_ms: after_ms });
-                return Ok(Settled::TimedOut { after_ms });
-            }
-            letter = body.letters.take().fuse() => below.take(call, letter),
-            ended = below.ended().fuse() => ended?,
+    // The answer goes first, then the end of its time, then what it asks for, then what came of that.
+    let settled = poll_fn(|context| {
+        if let Poll::Ready(given) = effect.poll_unpin(context) {
+            return Poll::Ready(Ok(Some(given)));
         }
-    }
+        if late.as_mut().is_some_and(|late| late.poll_unpin(context).is_ready()) {
+            return Poll::Ready(Ok(None));
+        }
+        loop {
+            if let Poll::Ready(letter) = body.letters.poll_take(context) {
+                below.take(call, letter);
+            } else if let Poll::Ready(ended) = below.poll_ended(context) {
+                if let Err(failure) = ended {
+                    return Poll::Ready(Err(failure));
+                }
+            } else {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await?;
+    Ok(match (settled, timeout) {
+        (None, Some(Timeout { reported_ms, .. })) => {
+            effect.cancel(&Cut::ToolTimeout { max_ms: reported_ms });
+            Settled::TimedOut { after_ms: reported_ms }
+        }
+        (Some(given), _) => Settled::Answered(given),
+        (None, None) => unreachable!("only a timeout ends without an answer"),
+    })
 }
 
 /// The nested calls of a body that are in flight.
@@ -131,12 +157,14 @@ impl<'a> Below<'a> {
         }
     }
 
-    /// Waits for the next that is over; for ever, where there is none.
-    async fn ended(&mut self) -> Result<(), Failure> {
-        let Some(running) = &mut self.running else { return pending().await };
-        let Some(Served { ticket, ended }) = running.next().await else { return pending().await };
+    /// The next that is over, if any is in flight.
+    fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        let Some(running) = &mut self.running else { return Poll::Pending };
+        let Poll::Ready(Some(Served { ticket, ended })) = running.poll_next_unpin(context) else {
+            return Poll::Pending;
+        };
         self.handles.remove(&ticket);
-        ended
+        Poll::Ready(ended)
     }
 }
 
@@ -154,13 +182,6 @@ async fn serve(call: &Call, serving: Abortable<impl Future<Output = Result<(), F
 struct Timeout {
     reported_ms: f64,
     enforced_ms: f64,
-}
-
-async fn sleep(call: &Call, timeout: Option<&Timeout>) -> f64 {
-    let Some(timeout) = timeout else { return pending().await };
-    let port = &call.turn.port;
-    Sleep::until(port, port.now().after_ms(timeout.enforced_ms)).await;
-    timeout.reported_ms
 }
 
 /// A tool's own timeout, clamped by the limits, or the one it inherits from them (D-20).
@@ -185,13 +206,13 @@ struct RunningBody {
 impl RunningBody {
     fn new(call: &Rc<Call>, id: EffectId) -> Self {
         let body = Rc::new(Body { call: Rc::clone(call), letters: Mailbox::default() });
-        call.turn.port.bodies.borrow_mut().insert(id, Rc::clone(&body));
+        call.turn.port.effects.borrow_mut().set_sender(id, Sender::Body(Rc::clone(&body)));
         Self { body, id }
     }
 }
 
 impl Drop for RunningBody {
     fn drop(&mut self) {
-        self.body.call.turn.port.bodies.borrow_mut().remove(&self.id);
+        let _gone = self.body.call.turn.port.effects.borrow_mut().take_sender(self.id);
     }
 }

@@ -3,15 +3,16 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 
 use crate::kernel::call_view::CallView;
-use crate::kernel::event::{CallInfo, ErrorInfo, EventBody};
+use crate::kernel::event::{CallInfo, ErrorInfo, EventBody, MoreOfResult};
 use crate::kernel::gate::{Gate, Hold};
 use crate::kernel::id::{CallId, KeptId, Ticket};
 use crate::kernel::progress;
-use crate::kernel::protocol::CallResult;
+use crate::kernel::protocol::{CallResult, Place};
 use crate::kernel::refusal_cap::RefusalCap;
+use crate::kernel::reply;
 use crate::kernel::slots::Slot;
 use crate::kernel::spec::ToolSpec;
 use crate::kernel::summary::Summary;
@@ -23,6 +24,7 @@ pub struct Call {
     pub turn: Rc<Turn>,
     pub tool_index: usize,
     pub id: CallId,
+    pub place: Place,
     /// The call whose tool made this one; `None` for the model's own.
     pub parent: Option<Rc<Call>>,
     /// The promise that waits for a nested call.
@@ -30,16 +32,16 @@ pub struct Call {
     /// 0: issued by the model.
     pub level: u32,
     /// As the body gets them.
-    pub arguments: Rc<RawValue>,
+    pub arguments: Json,
     /// As they were sent, before injection and repair.
-    pub given: Rc<RawValue>,
+    pub given: Json,
     /// What the host's own check made of the arguments, for the body.
     pub kept: Option<KeptId>,
-    nesting: OnceCell<Nesting>,
+    nesting: OnceCell<Box<Nesting>>,
     /// How the turn's gate is held by this call, or by one above it.
     pub hold: Cell<Option<Hold>>,
     pub slot: Slot,
-    pub progress: RefCell<progress::Gate>,
+    pub progress: RefCell<Option<Box<progress::Gate>>>,
     started: Cell<Option<Moment>>,
     ended: Cell<bool>,
 }
@@ -55,7 +57,7 @@ pub struct Nesting {
 
 impl Call {
     pub fn new(admitted: NewCall) -> Self {
-        let NewCall { turn, tool_index, id, parent, ticket, arguments, given, kept } = admitted;
+        let NewCall { turn, tool_index, id, place, parent, ticket, arguments, given, kept } = admitted;
         Self {
             level: parent.as_ref().map_or(0, |parent| parent.level + 1),
             hold: Cell::new(parent.as_ref().and_then(|parent| parent.hold.get())),
@@ -67,6 +69,7 @@ impl Call {
             turn,
             tool_index,
             id,
+            place,
             parent,
             ticket,
             arguments,
@@ -77,12 +80,12 @@ impl Call {
 
     /// What the call keeps of those that it makes, from the first on: most make none.
     pub fn nesting(&self) -> &Nesting {
-        self.nesting.get_or_init(Nesting::default)
+        self.nesting.get_or_init(Box::default)
     }
 
     /// The same, where it made any.
     pub fn nested(&self) -> Option<&Nesting> {
-        self.nesting.get()
+        self.nesting.get().map(|nesting| &**nesting)
     }
 
     /// What the host keeps for it may be needed more than once: wrap layers may run the body again, and a child turn may be
@@ -91,16 +94,17 @@ impl Call {
         self.turn.hooks.wrap_tool || self.tool().delegation.is_some()
     }
 
+    /// The body gets what the model wrote.
+    pub fn has_its_arguments(&self) -> bool {
+        self.parent.is_none() && self.arguments.is(&self.given) && self.given.get() != reply::EMPTY
+    }
+
     pub fn tool(&self) -> &ToolSpec {
         &self.turn.agent().tools[self.tool_index]
     }
 
     pub fn info(&self) -> CallInfo {
-        CallInfo {
-            call_id: self.id.clone(),
-            tool_id: Rc::clone(&self.tool().id),
-            parent_call_id: self.parent.as_ref().map(|parent| parent.id.clone()),
-        }
+        CallInfo { call_id: self.id.clone(), tool_id: Rc::clone(&self.tool().id) }
     }
 
     pub fn view(&self) -> CallView<'_> {
@@ -115,21 +119,25 @@ impl Call {
 
     /// Waits for a slot of the tree; somebody else's work, not a human, brings it.
     pub async fn take_slot(&self) {
-        let _busy = self.turn.busy();
-        self.slot.take().await;
+        if self.slot.is_limited() {
+            let _busy = self.turn.busy();
+            Box::pin(self.slot.take()).await;
+        }
     }
 
     /// Waits for the slot that the call lent while something below it was in flight.
     pub async fn take_slot_back(&self) {
-        let _busy = self.turn.busy();
-        self.slot.take_back().await;
+        if self.slot.is_limited() {
+            let _busy = self.turn.busy();
+            Box::pin(self.slot.take_back()).await;
+        }
     }
 
     pub fn elapsed_ms(&self) -> f64 {
         self.started.get().map_or(0.0, |started| self.turn.port.now().ms_since(started))
     }
 
-    fn captured(&self, value: impl FnOnce() -> Rc<RawValue>) -> Option<Rc<RawValue>> {
+    fn captured(&self, value: impl FnOnce() -> Json) -> Option<Json> {
         self.turn.port.options.capture_tool_io.then(value)
     }
 }
@@ -139,10 +147,11 @@ pub struct NewCall {
     pub turn: Rc<Turn>,
     pub tool_index: usize,
     pub id: CallId,
+    pub place: Place,
     pub parent: Option<Rc<Call>>,
     pub ticket: Option<Ticket>,
-    pub arguments: Rc<RawValue>,
-    pub given: Rc<RawValue>,
+    pub arguments: Json,
+    pub given: Json,
     pub kept: Option<KeptId>,
 }
 
@@ -152,7 +161,7 @@ pub struct StartedCall(pub Rc<Call>);
 impl StartedCall {
     pub fn new(call: &Rc<Call>) -> Self {
         call.started.set(Some(call.turn.port.now()));
-        let input = call.captured(|| Rc::clone(&call.given));
+        let input = call.captured(|| call.given.clone());
         call.turn.emit(EventBody::ToolStarted { call: call.info(), input });
         Self(Rc::clone(call))
     }
@@ -160,20 +169,27 @@ impl StartedCall {
     pub fn complete(&self, result: &CallResult, output: &Output) {
         let call = &self.0;
         self.end();
+        let more = MoreOfResult {
+            error: output.error_text(),
+            output: call.captured(|| output.to_json()),
+            metadata: result.metadata.clone(),
+        };
         call.turn.emit(EventBody::ToolCompleted {
             call: call.info(),
             is_error: output.is_error(),
             duration_ms: call.elapsed_ms(),
             output_bytes: output.bytes(),
-            error: output.error_text(),
-            output: call.captured(|| output.to_raw()),
-            metadata: result.metadata.as_ref().map(|metadata| Rc::from(metadata.clone())),
+            more: (!more.is_empty()).then(|| Box::new(more)),
         });
     }
 
     pub fn fail(&self, error: ErrorInfo) {
         self.end();
-        self.0.turn.emit(EventBody::ToolFailed { call: self.0.info(), duration_ms: self.0.elapsed_ms(), error });
+        self.0.turn.emit(EventBody::ToolFailed {
+            call: self.0.info(),
+            duration_ms: self.0.elapsed_ms(),
+            error: Box::new(error),
+        });
     }
 
     fn end(&self) {

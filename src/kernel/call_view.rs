@@ -1,7 +1,7 @@
 //! A call and its result as hooks, the host's gate and humans are shown them.
 
+use crate::kernel::json::Json;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::kernel::id::{CallId, EffectId};
 use crate::kernel::protocol::CallResult;
@@ -13,7 +13,7 @@ pub struct CallView<'a> {
     pub tool_id: &'a str,
     pub call_id: &'a CallId,
     pub is_nested: bool,
-    pub args: &'a RawValue,
+    pub args: &'a Json,
 }
 
 impl Serialize for CallView<'_> {
@@ -40,9 +40,9 @@ pub enum ResultView<'a> {
         is_error: bool,
         text: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        value: Option<&'a RawValue>,
+        value: Option<&'a Json>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<&'a RawValue>,
+        metadata: Option<&'a Json>,
     },
 }
 
@@ -56,8 +56,8 @@ impl<'a> ResultView<'a> {
         Self::Whole {
             is_error: result.is_error,
             text: result.text(),
-            value: result.value.as_deref(),
-            metadata: result.metadata.as_deref(),
+            value: result.value.as_ref(),
+            metadata: result.metadata.as_ref(),
         }
     }
 }

@@ -3,17 +3,17 @@
 
 use std::rc::Rc;
 
+use crate::kernel::json::Json;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
-use crate::kernel::event::EventBody;
+use crate::kernel::event::{EventBody, NudgeSent, PartEmitted};
 use crate::kernel::outcome::Failure;
 use crate::kernel::protocol::{Command, PartAnswer};
 use crate::kernel::record::{EmittedPart, Rejected};
 use crate::kernel::reply::{Arguments, RequestedCall};
 use crate::kernel::schema::{self, Invalid, Issues};
 use crate::kernel::spec::{AgentSpec, ContractSpec, PartSpec};
-use crate::kernel::transcript::Output;
+use crate::kernel::transcript::{Output, Source};
 use crate::kernel::turn::Turn;
 use crate::kernel::usage::Usage;
 
@@ -35,7 +35,7 @@ impl Contract {
 /// Takes one submit: the first valid one is the deliverable, whatever else the step holds (NT-16).
 pub async fn submit(turn: &Rc<Turn>, contract: &Contract, call: &RequestedCall) -> Output {
     if turn.progressed.borrow().deliverable.is_some() {
-        return Output::ErrorText("the deliverable was already accepted in this step".to_owned());
+        return Output::error("the deliverable was already accepted in this step");
     }
     let part = &turn.agent().emits[contract.part];
     let tried = {
@@ -46,18 +46,18 @@ pub async fn submit(turn: &Rc<Turn>, contract: &Contract, call: &RequestedCall) 
     match check(turn, contract.part, &call.arguments).await {
         Ok(value) => {
             let accepted = EmittedPart { part: Rc::clone(&part.name), value, persist: part.persist };
-            turn.emit(EventBody::PartEmitted {
+            turn.emit(EventBody::PartEmitted(Box::new(PartEmitted {
                 part: Rc::clone(&part.name),
-                value: Rc::clone(&accepted.value),
+                value: accepted.value.clone(),
                 call_id: Some(call.id.clone()),
                 forwarded_from: None,
-            });
+            })));
             let mut progressed = turn.progressed.borrow_mut();
             progressed.submits.accepted = Some(tried);
             progressed.submits.last_issues = Issues::default();
-            progressed.deliverable = Some(Rc::clone(&accepted.value));
+            progressed.deliverable = Some(accepted.value.clone());
             progressed.parts.push(accepted);
-            Output::Json(RawValue::from_string(r#"{"ok":true}"#.to_owned()).expect("a literal"))
+            Output::json(Json::known(r#"{"ok":true}"#), false)
         }
         Err(issues) => {
             let text = format!("the deliverable '{}' is not valid:\n{}", part.name, schema::render(&issues));
@@ -69,7 +69,7 @@ pub async fn submit(turn: &Rc<Turn>, contract: &Contract, call: &RequestedCall) 
                     .push(Rejected { payload: payload(&call.arguments), issues: issues.clone() });
             }
             progressed.submits.last_issues = issues;
-            Output::ErrorText(text)
+            Output::error(text)
         }
     }
 }
@@ -91,9 +91,9 @@ pub fn nudge(turn: &Turn) -> Result<(), Failure> {
         text.push_str(" The last one was not valid:\n");
         text.push_str(&schema::render(&issues));
     }
-    turn.transcript.borrow_mut().push("user", &text);
+    turn.transcript.borrow_mut().push("user", &text, Source::Text);
     turn.charge(&Usage { nudges: 1, ..Usage::default() });
-    turn.emit(EventBody::NudgeSent { nudge: sent + 1, part: Rc::clone(part), issues });
+    turn.emit(EventBody::NudgeSent(Box::new(NudgeSent { nudge: sent + 1, part: Rc::clone(part), issues })));
     Ok(())
 }
 
@@ -105,7 +105,7 @@ pub fn unfulfilled(turn: &Turn) -> Failure {
     if issues.is_empty() { Failure::DeliverableMissing { part } } else { Failure::DeliverableInvalid { part, issues } }
 }
 
-async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Result<Rc<RawValue>, Issues> {
+async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Result<Json, Issues> {
     let part = &turn.agent().emits[part_index];
     let submitted = match arguments {
         Arguments::Json(json) => unwrapped(part, json)?,
@@ -115,24 +115,24 @@ async fn check(turn: &Rc<Turn>, part_index: usize, arguments: &Arguments) -> Res
     let schema = &turn.program.schemas[part.schema];
     schema.validate_text(submitted.get()).map_err(issues_of)?;
     if !part.standard {
-        return Ok(submitted.into());
+        return Ok(submitted);
     }
     let command = |id| Command::PreparePart { id, turn_key: turn.key, part_index, value: &submitted };
     match turn.port.ask(turn, command).read().await {
-        PartAnswer::Ok { value } => Ok(value.unwrap_or(submitted).into()),
+        PartAnswer::Ok { value } => Ok(value.unwrap_or(submitted)),
         PartAnswer::Invalid(issues) => Err(issues),
         PartAnswer::Thrown(thrown) => Err(Issues::whole(&thrown.message.0)),
     }
 }
 
 /// The part's value within what the model submitted (D-15).
-fn unwrapped(part: &PartSpec, json: &RawValue) -> Result<Box<RawValue>, Issues> {
+fn unwrapped(part: &PartSpec, json: &Json) -> Result<Json, Issues> {
     #[derive(Deserialize)]
     struct Wrapped {
-        value: Box<RawValue>,
+        value: Json,
     }
     if !part.wrapped {
-        return Ok(json.to_owned());
+        return Ok(json.clone());
     }
     serde_json::from_str::<Wrapped>(json.get())
         .map(|wrapped| wrapped.value)
@@ -146,10 +146,10 @@ pub fn issues_of(invalid: Invalid) -> Issues {
     }
 }
 
-fn payload(arguments: &Arguments) -> Box<RawValue> {
+fn payload(arguments: &Arguments) -> Json {
     match arguments {
-        Arguments::Json(json) => (**json).to_owned(),
-        Arguments::Broken { message } => serde_json::value::to_raw_value(message).expect("a string always serialises"),
-        Arguments::TooDeep => RawValue::NULL.to_owned(),
+        Arguments::Json(json) => json.clone(),
+        Arguments::Broken { message } => Json::of(message),
+        Arguments::TooDeep => Json::null(),
     }
 }

@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
+use crate::kernel::json::Json;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::call::Call;
 use crate::kernel::contract::Contract;
-use crate::kernel::event::{EventBody, Progress};
+use crate::kernel::event::{EventBody, PartEmitted, Progress, TurnRetried};
 use crate::kernel::execution::Next;
 use crate::kernel::id::{KeptId, Ticket, TurnId};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
@@ -25,8 +25,8 @@ use crate::kernel::turn_run;
 
 /// What a delegation returns to its caller, as JSON.
 pub enum Delegated {
-    Completed(Box<RawValue>),
-    Failed(Box<RawValue>),
+    Completed(Json),
+    Failed(Json),
     /// No child was opened: the connection's own `brief` threw.
     Thrown(Thrown),
 }
@@ -36,7 +36,7 @@ pub enum Delegated {
 struct Completed<'a> {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    deliverable: Option<&'a RawValue>,
+    deliverable: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ struct Failed<'a> {
 /// # Errors
 /// The last attempt failed and the connection says `onError: "fail"`.
 pub async fn run(call: &Rc<Call>, connection: &DelegationSpec, next: Option<&Next>) -> Result<Delegated, Failure> {
-    let arguments = next.and_then(|next| next.arguments.as_deref()).unwrap_or(&call.arguments);
+    let arguments = next.and_then(|next| next.arguments.as_ref()).unwrap_or(&call.arguments);
     let ticket = next.map(|next| next.ticket).or(call.ticket);
     let kept = call.kept.filter(|_| next.is_none_or(|next| next.arguments.is_none()));
     let brief = match brief(call, connection, arguments, kept, ticket).await {
@@ -80,12 +80,12 @@ pub async fn run(call: &Rc<Call>, connection: &DelegationSpec, next: Option<&Nex
             return failed(call, connection, &child, cause);
         }
         attempt += 1;
-        call.turn.emit(EventBody::TurnRetried {
+        call.turn.emit(EventBody::TurnRetried(Box::new(TurnRetried {
             attempt,
             call_id: call.id.clone(),
             failed_turn_id: child.id().clone(),
             cause,
-        });
+        })));
     }
 }
 
@@ -96,18 +96,19 @@ pub fn forward(child: &Turn, body: &EventBody) {
     };
     let progress = |progress: Progress| EventBody::ToolProgress {
         call: origin.call.clone(),
-        progress,
+        progress: Box::new(progress),
         forwarded_from: Some(child.id().clone()),
     };
-    if let EventBody::PartEmitted { part, value, forwarded_from: None, .. } = body
+    if let EventBody::PartEmitted(emitted) = body
+        && let PartEmitted { part, value, forwarded_from: None, .. } = &**emitted
         && origin.forward.parts.iter().any(|name| **name == **part)
     {
-        caller.emit(EventBody::PartEmitted {
+        caller.emit(EventBody::PartEmitted(Box::new(PartEmitted {
             part: Rc::clone(part),
-            value: Rc::clone(value),
+            value: value.clone(),
             call_id: Some(origin.call.call_id.clone()),
             forwarded_from: Some(child.id().clone()),
-        });
+        })));
     }
     if !origin.forward.progress {
         return;
@@ -118,7 +119,7 @@ pub fn forward(child: &Turn, body: &EventBody) {
         caller.emit(progress(Progress { message, done: Some((*step).into()), total: Some(total.into()) }));
     }
     if let EventBody::ToolProgress { progress: reported, forwarded_from: None, .. } = body {
-        caller.emit(progress(reported.clone()));
+        caller.emit(progress(Progress::clone(reported)));
     }
 }
 
@@ -126,13 +127,13 @@ pub fn forward(child: &Turn, body: &EventBody) {
 async fn brief(
     call: &Rc<Call>,
     connection: &DelegationSpec,
-    arguments: &RawValue,
+    arguments: &Json,
     kept: Option<KeptId>,
     ticket: Option<Ticket>,
-) -> Result<Box<RawValue>, Thrown> {
+) -> Result<Json, Thrown> {
     #[derive(Deserialize)]
     struct Input {
-        brief: Option<Box<RawValue>>,
+        brief: Option<Json>,
     }
     let turn = &call.turn;
     if connection.briefs {
@@ -145,7 +146,7 @@ async fn brief(
             kept,
         };
         return match turn.port.ask(turn, command).read().await {
-            Answer::<Box<RawValue>>::Ok(content) if schema::is_too_deep(content.get()) => Err(Thrown {
+            Answer::<Json>::Ok(content) if schema::is_too_deep(content.get()) => Err(Thrown {
                 code: Some("VALUE_TOO_DEEP".to_owned()),
                 message: Text("the brief is nested too deep".to_owned()),
             }),
@@ -155,7 +156,7 @@ async fn brief(
     }
     let given = serde_json::from_str::<Input>(arguments.get()).ok().and_then(|input| input.brief);
     let text = given.filter(|brief| text::read(brief.get()).is_some());
-    Ok(text.unwrap_or_else(|| to_raw_value(arguments.get()).expect("a string always serialises")))
+    Ok(text.unwrap_or_else(|| Json::of(arguments.get())))
 }
 
 /// A brief that throws is the tool's own exception (D-11), unless the connection says that its failure is the caller's.
@@ -171,13 +172,7 @@ fn unopened(call: &Call, connection: &DelegationSpec, thrown: Thrown) -> Result<
     }
 }
 
-fn open(
-    call: &Rc<Call>,
-    connection: &DelegationSpec,
-    brief: Box<RawValue>,
-    ticket: Option<Ticket>,
-    attempt: u32,
-) -> Rc<Turn> {
+fn open(call: &Rc<Call>, connection: &DelegationSpec, brief: Json, ticket: Option<Ticket>, attempt: u32) -> Rc<Turn> {
     let caller = &call.turn;
     let agent = &caller.program.agents[connection.agent];
     let budget = connection.budget.over(&agent.budget);
@@ -216,7 +211,7 @@ fn deadline(caller: &Turn, own_ms: Option<f64>) -> (Option<Moment>, Ceiling) {
 
 fn completed(child: &Turn) -> Delegated {
     let progressed = child.progressed.borrow();
-    let deliverable = progressed.deliverable.as_deref();
+    let deliverable = progressed.deliverable.as_ref();
     let has_contract = child.contract.is_some();
     assert_eq!(deliverable.is_some(), has_contract, "a completed contract has its deliverable");
     let result = Completed {
@@ -227,7 +222,7 @@ fn completed(child: &Turn) -> Delegated {
         empty: progressed.is_empty(),
         partial: progressed.partial,
     };
-    Delegated::Completed(to_raw_value(&result).expect("a result is plain data: it always serialises"))
+    Delegated::Completed(Json::of(&result))
 }
 
 fn failed(call: &Call, connection: &DelegationSpec, child: &Turn, cause: Cause) -> Result<Delegated, Failure> {
@@ -235,7 +230,7 @@ fn failed(call: &Call, connection: &DelegationSpec, child: &Turn, cause: Cause) 
         OnError::Fail => Err(Failure::ChildFailed { tool: call.tool().id.to_string(), cause: Box::new(cause) }),
         OnError::Feedback => {
             let result = Failed { ok: false, cause: &cause, turn_id: child.id() };
-            Ok(Delegated::Failed(to_raw_value(&result).expect("a cause is plain data: it always serialises")))
+            Ok(Delegated::Failed(Json::of(&result)))
         }
     }
 }

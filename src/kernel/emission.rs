@@ -3,21 +3,20 @@
 
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 
 use crate::kernel::call::Call;
-use crate::kernel::event::EventBody;
+use crate::kernel::event::{EventBody, PartEmitted};
 use crate::kernel::record::EmittedPart;
 
-pub fn emit(call: &Call, part_index: usize, value: Box<RawValue>) {
+pub fn emit(call: &Call, part_index: usize, value: Json) {
     let turn = &call.turn;
     let part = &turn.agent().emits[part_index];
-    let value: Rc<RawValue> = value.into();
-    turn.emit(EventBody::PartEmitted {
+    turn.emit(EventBody::PartEmitted(Box::new(PartEmitted {
         part: Rc::clone(&part.name),
-        value: Rc::clone(&value),
+        value: value.clone(),
         call_id: Some(call.id.clone()),
         forwarded_from: None,
-    });
+    })));
     turn.progressed.borrow_mut().parts.push(EmittedPart { part: Rc::clone(&part.name), value, persist: part.persist });
 }

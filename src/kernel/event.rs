@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
+use serde::{Serialize, Serializer};
 
 use crate::kernel::approval::Pending;
 use crate::kernel::id::{CallId, TurnId};
 use crate::kernel::outcome::Cause;
+use crate::kernel::protocol::FinishReason;
 use crate::kernel::schema::Issues;
 use crate::kernel::text::Text;
 use crate::kernel::usage::Usage;
@@ -56,31 +57,24 @@ pub enum EventBody {
     #[serde(rename = "step.started")]
     StepStarted { step: u32, attempt: u32 },
     #[serde(rename = "text.delta")]
-    TextDelta { step: u32, attempt: u32, kind: DeltaKind, text: String },
+    TextDelta { step: u32, attempt: u32, kind: DeltaKind, text: Box<str> },
     #[serde(rename = "step.restarted")]
-    StepRestarted { step: u32, attempt: u32, reason: ErrorInfo },
+    StepRestarted { step: u32, attempt: u32, reason: Box<ErrorInfo> },
     #[serde(rename = "step.completed")]
-    StepCompleted {
-        step: u32,
-        finish_reason: Rc<str>,
-        usage: Usage,
-        tool_calls: u32,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reply: Option<Vec<Box<RawValue>>>,
-    },
+    StepCompleted(Box<StepCompleted>),
     #[serde(rename = "tool.started")]
     ToolStarted {
         #[serde(flatten)]
         call: CallInfo,
         #[serde(skip_serializing_if = "Option::is_none")]
-        input: Option<Rc<RawValue>>,
+        input: Option<Json>,
     },
     #[serde(rename = "tool.progress")]
     ToolProgress {
         #[serde(flatten)]
         call: CallInfo,
         #[serde(flatten)]
-        progress: Progress,
+        progress: Box<Progress>,
         /// The child turn whose progress this is, where a connection forwards it (NT-34).
         #[serde(skip_serializing_if = "Option::is_none")]
         forwarded_from: Option<TurnId>,
@@ -92,48 +86,32 @@ pub enum EventBody {
         is_error: bool,
         duration_ms: f64,
         output_bytes: usize,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        output: Option<Rc<RawValue>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Rc<RawValue>>,
+        #[serde(flatten)]
+        more: Option<Box<MoreOfResult>>,
     },
     #[serde(rename = "tool.failed")]
     ToolFailed {
         #[serde(flatten)]
         call: CallInfo,
         duration_ms: f64,
-        error: ErrorInfo,
+        error: Box<ErrorInfo>,
     },
     #[serde(rename = "tool.refused")]
     ToolRefused {
         #[serde(flatten)]
         call: CallInfo,
-        error: ErrorInfo,
+        error: Box<ErrorInfo>,
     },
     #[serde(rename = "part.emitted")]
-    PartEmitted {
-        part: Rc<str>,
-        value: Rc<RawValue>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        call_id: Option<CallId>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        forwarded_from: Option<TurnId>,
-    },
+    PartEmitted(Box<PartEmitted>),
     #[serde(rename = "nudge.sent")]
-    NudgeSent {
-        nudge: u32,
-        part: Rc<str>,
-        #[serde(skip_serializing_if = "Issues::is_empty")]
-        issues: Issues,
-    },
+    NudgeSent(Box<NudgeSent>),
     #[serde(rename = "limit.reached")]
     LimitReached { limit: LimitName, max: f64 },
     #[serde(rename = "turn.retried")]
-    TurnRetried { attempt: u32, call_id: CallId, failed_turn_id: TurnId, cause: Cause },
+    TurnRetried(Box<TurnRetried>),
     #[serde(rename = "approval.requested")]
-    ApprovalRequested { pending: Pending },
+    ApprovalRequested { pending: Box<Pending> },
     #[serde(rename = "turn.suspended")]
     TurnSuspended { pending: Vec<Pending> },
     #[serde(rename = "turn.resumed")]
@@ -146,18 +124,90 @@ pub enum EventBody {
         empty: bool,
     },
     #[serde(rename = "turn.failed")]
-    TurnFailed { cause: Cause },
+    TurnFailed { cause: Box<Cause> },
     #[serde(rename = "turn.stopped")]
-    TurnStopped { reason: Box<RawValue> },
+    TurnStopped { reason: Json },
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCompleted {
+    pub step: u32,
+    pub finish_reason: FinishReason,
+    pub usage: Usage,
+    pub tool_calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Vec<Json>>,
+}
+
+/// What is rarely told of a result.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoreOfResult {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
+}
+
+impl MoreOfResult {
+    pub fn is_empty(&self) -> bool {
+        self.error.is_none() && self.output.is_none() && self.metadata.is_none()
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+pub struct PartEmitted {
+    pub part: Rc<str>,
+    pub value: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<CallId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forwarded_from: Option<TurnId>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NudgeSent {
+    pub nudge: u32,
+    pub part: Rc<str>,
+    #[serde(skip_serializing_if = "Issues::is_empty")]
+    pub issues: Issues,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnRetried {
+    pub attempt: u32,
+    pub call_id: CallId,
+    pub failed_turn_id: TurnId,
+    pub cause: Cause,
+}
+
+/// A call as events name it.
+#[derive(Clone, Debug)]
 pub struct CallInfo {
     pub call_id: CallId,
     pub tool_id: Rc<str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_call_id: Option<CallId>,
+}
+
+impl Serialize for CallInfo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Shown<'a> {
+            call_id: &'a CallId,
+            tool_id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            parent_call_id: Option<&'a str>,
+        }
+        Shown { call_id: &self.call_id, tool_id: &self.tool_id, parent_call_id: self.call_id.parent() }
+            .serialize(serializer)
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -3,19 +3,19 @@
 
 use std::rc::Rc;
 
+use crate::kernel::json::Json;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, select_biased};
-use serde_json::value::RawValue;
 
 use crate::kernel::body;
 use crate::kernel::call::Call;
 use crate::kernel::call_view::ResultView;
 use crate::kernel::delegation::{self, Delegated};
+use crate::kernel::effects::Sender;
 use crate::kernel::event::ErrorInfo;
 use crate::kernel::id::{EffectId, Ticket};
 use crate::kernel::mailbox::Mailbox;
 use crate::kernel::outcome::Failure;
-use crate::kernel::port;
 use crate::kernel::protocol::{CallAnswer, CallResult, Command, Thrown};
 use crate::kernel::schema;
 
@@ -35,7 +35,7 @@ pub const DISPATCH_FAILED: &str = "tool dispatch failed";
 /// # Errors
 /// A failed child whose connection says that it fails its caller.
 pub async fn run(call: &Rc<Call>) -> Result<Ran, Failure> {
-    if call.turn.hooks.wrap_tool { run_wrapped(call).await } else { run_base(call, None).await }
+    if call.turn.hooks.wrap_tool { Box::pin(run_wrapped(call)).await } else { run_base(call, None).await }
 }
 
 /// The layers run on the host's side; each `next()` of the innermost one comes back here and runs the base.
@@ -51,7 +51,7 @@ async fn run_wrapped(call: &Rc<Call>) -> Result<Ran, Failure> {
     let mut idle = None;
     loop {
         select_biased! {
-            text = (&mut effect).fuse() => return Ok(ran(&call.tool().id, port::parse(&text), Some(id))),
+            given = (&mut effect).fuse() => return Ok(ran(&call.tool().id, given.into(), Some(id))),
             next = onion.requests.take().fuse() => {
                 bases.push(answer_next(call, next));
                 idle = idle.or_else(|| Some(turn.idle()));
@@ -84,7 +84,7 @@ async fn run_base(call: &Rc<Call>, next: Option<&Next>) -> Result<Ran, Failure> 
     let ran = match &call.tool().delegation {
         Some(connection) => {
             let loan = call.slot.lend();
-            let delegated = delegation::run(call, connection, next).await?;
+            let delegated = Box::pin(delegation::run(call, connection, next)).await?;
             drop(loan);
             call.take_slot_back().await;
             match delegated {
@@ -125,7 +125,7 @@ pub fn ran(tool: &str, answer: CallAnswer, thrown_by: Option<EffectId>) -> Ran {
 pub struct Next {
     pub ticket: Ticket,
     /// Rewritten arguments; they are not validated again.
-    pub arguments: Option<Box<RawValue>>,
+    pub arguments: Option<Json>,
 }
 
 /// The layers of a call in flight, as its `next()` requests find it.
@@ -138,13 +138,13 @@ pub struct Onion {
 impl Onion {
     fn new(call: &Rc<Call>, id: EffectId) -> Self {
         let requests = Rc::new(Mailbox::default());
-        call.turn.port.onions.borrow_mut().insert(id, Rc::clone(&requests));
+        call.turn.port.effects.borrow_mut().set_sender(id, Sender::Onion(Rc::clone(&requests)));
         Self { call: Rc::clone(call), id, requests }
     }
 }
 
 impl Drop for Onion {
     fn drop(&mut self) {
-        self.call.turn.port.onions.borrow_mut().remove(&self.id);
+        let _gone = self.call.turn.port.effects.borrow_mut().take_sender(self.id);
     }
 }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::kernel::call::Call;
 use crate::kernel::call_view::ResultView;
-use crate::kernel::port::{self, Effect};
+use crate::kernel::port::Effect;
 use crate::kernel::protocol::{CallResult, Command, HookAnswer, Offer, Stage};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::stop::Cut;
@@ -70,8 +70,12 @@ pub enum Admission {
 /// # Errors
 /// The first hook that refused it.
 pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
+    let stage = if call.parent.is_some() { Stage::CheckNestedTool } else { Stage::BeforeTool };
+    if turn.hooks.has(stage) { Box::pin(ask_to_admit(turn, call, stage)).await } else { Ok(Admission::Admitted) }
+}
+
+async fn ask_to_admit(turn: &Rc<Turn>, call: &Call, stage: Stage) -> Result<Admission, Refusal> {
     let view = call.view();
-    let stage = if view.is_nested { Stage::CheckNestedTool } else { Stage::BeforeTool };
     match run(turn, stage, None, Some(call), None).await {
         Ran::Ok(_) => Ok(Admission::Admitted),
         Ran::Refused { code, message } => Err(Refusal::by_hook(&view, code.as_deref(), message)),
@@ -82,9 +86,10 @@ pub async fn admit(turn: &Rc<Turn>, call: &Call) -> Result<Admission, Refusal> {
 /// Shows a result of the model's call to `afterTool`, which may put another in its place. A hook that fails may have been
 /// about to take something out of the result: it is withheld.
 pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
-    if !call.turn.hooks.has(Stage::AfterTool) {
-        return result;
-    }
+    if call.turn.hooks.has(Stage::AfterTool) { Box::pin(ask_after_tool(call, result)).await } else { result }
+}
+
+async fn ask_after_tool(call: &Call, result: CallResult) -> CallResult {
     match run(&call.turn, Stage::AfterTool, None, Some(call), Some(ResultView::of(&result))).await {
         Ran::Ok(Some(changed)) if changed.is_too_deep() => {
             CallResult::error(format!("the result of {} is withheld: it is nested too deep", call.view().subject()))
@@ -100,6 +105,12 @@ pub async fn after_tool(call: &Call, result: CallResult) -> CallResult {
 
 /// Shows a result of a nested call to `observeNestedResult`. What these hooks do changes nothing.
 pub async fn observe_nested(call: &Call, result: &CallResult) {
+    if call.turn.hooks.has(Stage::ObserveNestedResult) {
+        Box::pin(show_nested(call, result)).await;
+    }
+}
+
+async fn show_nested(call: &Call, result: &CallResult) {
     if let Ran::Refused { message, .. } =
         run(&call.turn, Stage::ObserveNestedResult, None, Some(call), Some(ResultView::of(result))).await
     {
@@ -112,7 +123,11 @@ pub async fn observe_nested(call: &Call, result: &CallResult) {
 /// # Errors
 /// What a hook threw.
 pub async fn around_model(turn: &Rc<Turn>, stage: Stage, offer: Offer) -> Result<(), String> {
-    if stage == Stage::BeforeModel && turn.hooks.has(stage) {
+    if turn.hooks.has(stage) { Box::pin(ask_around_model(turn, stage, offer)).await } else { Ok(()) }
+}
+
+async fn ask_around_model(turn: &Rc<Turn>, stage: Stage, offer: Offer) -> Result<(), String> {
+    if stage == Stage::BeforeModel {
         let mut transcript = turn.transcript.borrow_mut();
         turn.port.say(&Command::Append { turn_key: turn.key, append: transcript.take_unsent() });
     }
@@ -136,9 +151,6 @@ async fn run(
     call: Option<&Call>,
     result: Option<ResultView<'_>>,
 ) -> Ran {
-    if !turn.hooks.has(stage) {
-        return Ran::Ok(None);
-    }
     let view = call.map(Call::view);
     let effect = turn.port.ask(turn, |id| Command::Hooks {
         id,
@@ -164,7 +176,7 @@ async fn run(
 pub async fn in_time<T: DeserializeOwned>(turn: &Rc<Turn>, effect: Effect) -> Result<T, Cut> {
     let max_ms = turn.limits.hook_timeout_ms();
     match select(effect, Sleep::until(&turn.port, turn.port.now().after_ms(max_ms))).await {
-        Either::Left((text, _)) => Ok(port::parse(&text)),
+        Either::Left((given, _)) => Ok(given.read()),
         Either::Right(((), effect)) => {
             let cut = Cut::HookTimeout { max_ms };
             effect.cancel(&cut);

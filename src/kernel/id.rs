@@ -2,7 +2,9 @@
 //! late answer cannot reach a younger effect.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -36,7 +38,7 @@ impl PartialOrd for TurnId {
 
 impl TurnId {
     pub fn child(&self, number: u32) -> Self {
-        Self(format!("{}.{number}", self.0).into())
+        Self(joined(&self.0, '.', number))
     }
 
     /// The root of its tree.
@@ -60,21 +62,44 @@ impl TurnId {
     }
 }
 
+impl From<Rc<str>> for TurnId {
+    fn from(text: Rc<str>) -> Self {
+        Self(text)
+    }
+}
+
+#[cfg(test)]
 impl From<String> for TurnId {
     fn from(text: String) -> Self {
         Self(text.into())
     }
 }
 
+impl Default for TurnId {
+    fn default() -> Self {
+        Self("".into())
+    }
+}
+
 /// A tool call within its turn: the provider's id, or `c<step>_<index>` where that one cannot serve (D-14).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(Rc<str>);
 
 impl CallId {
     /// The `n`th nested call of this call: `<parent>/<n>`. Ids of the model's own calls have no `/` in them: the host reads from
     /// an id where its call stands.
     pub fn nested(&self, number: u32) -> Self {
-        Self(format!("{}/{number}", self.0).into())
+        Self(joined(&self.0, '/', number))
+    }
+
+    /// The `<parent>` of `<parent>/<n>`.
+    pub fn parent(&self) -> Option<&str> {
+        self.0.rsplit_once('/').map(|(parent, _)| parent)
+    }
+
+    /// The `n` of `<parent>/<n>`; 0 for a call of the model.
+    pub fn nested_number(&self) -> u32 {
+        self.0.rsplit_once('/').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
     }
 
     pub fn as_str(&self) -> &str {
@@ -91,6 +116,47 @@ impl From<Rc<str>> for CallId {
 impl From<&str> for CallId {
     fn from(text: &str) -> Self {
         Self(text.into())
+    }
+}
+
+/// The formatter takes several times as long.
+fn joined(parent: &str, separator: char, number: u32) -> Rc<str> {
+    let mut digits = [0; 10];
+    let mut begin = digits.len();
+    let mut rest = number;
+    loop {
+        begin -= 1;
+        digits[begin] = b'0' + u8::try_from(rest % 10).expect("a digit");
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let mut text = String::with_capacity(parent.len() + 1 + digits.len());
+    text.push_str(parent);
+    text.push(separator);
+    text.extend(digits[begin..].iter().map(|digit| char::from(*digit)));
+    text.into()
+}
+
+/// Ids of calls, for one question: is it there?
+pub type CallIds = HashSet<CallId, BuildHasherDefault<TextHasher>>;
+
+/// Hashes short texts; the same on every machine and in every run.
+#[derive(Default)]
+pub struct TextHasher(u64);
+
+impl Hasher for TextHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde_json::value::{RawValue, to_raw_value};
+use crate::kernel::json::Json;
 
 use crate::kernel::admission::CallRequest;
 use crate::kernel::call_view::CallView;
@@ -19,13 +19,13 @@ use crate::kernel::turn::Turn;
 ///
 /// # Errors
 /// A tool with injected arguments takes an object.
-pub fn stripped(spec: &ToolSpec, given: &Rc<RawValue>) -> Result<Rc<RawValue>, String> {
+pub fn stripped(spec: &ToolSpec, given: &Json) -> Result<Json, String> {
     if spec.injects.is_empty() {
-        return Ok(Rc::clone(given));
+        return Ok(given.clone());
     }
     let Object(members) = serde_json::from_str(given.get()).map_err(|_| "expected an object".to_owned())?;
     let own = members.into_iter().filter(|(name, _)| !spec.injects.iter().any(|inject| inject.name == *name));
-    Ok(object(own))
+    Ok(object(own.map(|(name, value)| (name, value.get()))))
 }
 
 /// The arguments with what is injected.
@@ -36,16 +36,16 @@ pub async fn filled(
     turn: &Rc<Turn>,
     tool: usize,
     request: &CallRequest<'_>,
-    given: &RawValue,
-    checked: Rc<RawValue>,
-) -> Result<Rc<RawValue>, Refusal> {
+    given: &Json,
+    checked: Json,
+) -> Result<Json, Refusal> {
     let spec = &turn.agent().tools[tool];
     if spec.injects.is_empty() {
         return Ok(checked);
     }
     let failed = || Refusal::Injection { tool: spec.id.to_string() };
     let from_host = spec.injects.iter().any(|inject| inject.from == InjectFrom::Host);
-    let values: BTreeMap<String, Box<RawValue>> = if from_host {
+    let values: BTreeMap<String, Json> = if from_host {
         let call = CallView {
             tool,
             tool_id: &spec.id,
@@ -61,25 +61,26 @@ pub async fn filled(
     } else {
         BTreeMap::new()
     };
-    let call_id = to_raw_value(&request.id).expect("an id always serialises");
+    let call_id = Json::of(&request.id);
     let Object(members) = serde_json::from_str(checked.get()).map_err(|_| failed())?;
-    let mut filled = members;
+    let mut own: Vec<(String, &Json)> = Vec::with_capacity(spec.injects.len());
     for inject in &spec.injects {
         let value = match inject.from {
             InjectFrom::ToolCallId => Some(&call_id),
             InjectFrom::Host => values.get(&inject.name),
         };
         let value = value.filter(|value| !schema::is_too_deep(value.get()));
-        filled.push((inject.name.clone(), value.ok_or_else(failed)?));
+        own.push((inject.name.clone(), value.ok_or_else(failed)?));
     }
-    Ok(object(filled.into_iter()))
+    let own = own.into_iter().map(|(name, value)| (name, value.get()));
+    Ok(object(members.into_iter().map(|(name, value)| (name, value.get())).chain(own)))
 }
 
-fn object<'t>(members: impl Iterator<Item = (String, &'t RawValue)>) -> Rc<RawValue> {
-    let member = |(name, value): (String, &RawValue)| {
+fn object<'t>(members: impl Iterator<Item = (String, &'t str)>) -> Json {
+    let member = |(name, value): (String, &str)| {
         let name = serde_json::to_string(&name).expect("a string always serialises");
-        format!("{name}:{}", value.get())
+        format!("{name}:{value}")
     };
     let members: Vec<String> = members.map(member).collect();
-    RawValue::from_string(format!("{{{}}}", members.join(","))).expect("members in braces are an object").into()
+    Json::known(format!("{{{}}}", members.join(",")))
 }

@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use tracing::Instrument;
-
 use crate::kernel::admission::{self, Admitted, CallRequest};
 use crate::kernel::approval::{self, Decision, Kind};
 use crate::kernel::call::{Call, StartedCall};
@@ -16,6 +14,7 @@ use crate::kernel::outcome::Failure;
 use crate::kernel::protocol::{CallResult, Offer};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::RequestedCall;
+use crate::kernel::trace;
 use crate::kernel::transcript::Output;
 use crate::kernel::turn::Turn;
 
@@ -30,8 +29,10 @@ pub async fn admit(turn: &Rc<Turn>, requested: &RequestedCall, offer: Offer) -> 
     }
     let request = CallRequest {
         tool: &requested.tool_name,
+        tool_index: requested.tool_index,
         arguments: &requested.arguments,
         id: requested.id.clone(),
+        place: requested.place,
         parent: None,
         ticket: None,
         unlisted: false,
@@ -63,17 +64,20 @@ impl IssuedCall {
     ///
     /// # Errors
     /// A failed child whose connection says that it fails its caller.
-    pub async fn run(self) -> Result<Answered, Failure> {
-        let call = Rc::clone(&self.0.call);
-        let span = tracing::debug_span!("call", id = %call.id, tool = %call.tool().id);
-        async move {
-            match self.decide().await {
-                Ok(given) => run(&self.0, given).await,
-                Err(refusal) => Ok(Answered::Refused(refusal)),
-            }
+    pub async fn run(&self) -> Result<Answered, Failure> {
+        let call = &self.0.call;
+        let span = || tracing::debug_span!("call", id = %call.id, tool = %call.tool().id);
+        trace::within(span, self.run_plainly()).await
+    }
+
+    async fn run_plainly(&self) -> Result<Answered, Failure> {
+        if self.0.pending.is_none() {
+            return run(&self.0, None).await;
         }
-        .instrument(span)
-        .await
+        match Box::pin(self.decide()).await {
+            Ok(given) => run(&self.0, given).await,
+            Err(refusal) => Ok(Answered::Refused(refusal)),
+        }
     }
 
     /// The result that a human brought, or `None` when the body is to run.
@@ -95,7 +99,7 @@ async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Answered,
     let started = StartedCall::new(call);
     if let Err(refusal) = ledger::started(call).await {
         started.fail(refusal.error_info());
-        return Ok(Answered::Output(Output::ErrorText(refusal.to_string())));
+        return Ok(Answered::Output(Output::error(refusal.to_string())));
     }
     let ran = match given {
         Some(result) => {
@@ -125,13 +129,13 @@ async fn run(admitted: &Admitted, given: Option<CallResult>) -> Result<Answered,
             started.fail(ErrorInfo::new("TOOL_ERROR", DISPATCH_FAILED));
             let shown = call.tool().expose_errors.unwrap_or(call.turn.port.options.expose_errors);
             let text = if shown { message } else { DISPATCH_FAILED.to_owned() };
-            Ok(Answered::Output(capped(call, Output::ErrorText(text))))
+            Ok(Answered::Output(capped(call, Output::error(text))))
         }
         Ran::NeedsApproval => {
             ledger::settled(call, Settlement::Failed).await;
             let refusal = Refusal::needs_approval(&call.view());
             started.fail(refusal.error_info());
-            Ok(Answered::Output(Output::ErrorText(refusal.to_string())))
+            Ok(Answered::Output(Output::error(refusal.to_string())))
         }
     }
 }

@@ -59,10 +59,12 @@ pub enum LedgerEntry<'a> {
 /// # Errors
 /// That refusal; or the ledger could not answer, which refuses too.
 pub async fn check_unresolved(call: &Rc<Call>) -> Result<(), Refusal> {
+    let skips = call.turn.port.options.ledger.is_none() || call.tool().replay_safe;
+    if skips { Ok(()) } else { Box::pin(ask_for_unresolved(call)).await }
+}
+
+async fn ask_for_unresolved(call: &Rc<Call>) -> Result<(), Refusal> {
     let turn = &call.turn;
-    if turn.port.options.ledger.is_none() || call.tool().replay_safe {
-        return Ok(());
-    }
     let entry = LedgerEntry::Unresolved { turn_id: turn.id() };
     match ask(turn, &entry).await {
         Answer::Ok(unresolved) => {
@@ -82,6 +84,10 @@ pub async fn check_unresolved(call: &Rc<Call>) -> Result<(), Refusal> {
 /// The row could not be written, and the ledger says that the call must not run then.
 pub async fn started(call: &Rc<Call>) -> Result<(), Refusal> {
     let Some(on_start_failure) = turn_ledger(call) else { return Ok(()) };
+    Box::pin(write_started(call, on_start_failure)).await
+}
+
+async fn write_started(call: &Rc<Call>, on_start_failure: OnStartFailure) -> Result<(), Refusal> {
     let turn = &call.turn;
     let entry = LedgerEntry::Started {
         turn_id: turn.id(),
@@ -105,9 +111,12 @@ pub async fn started(call: &Rc<Call>) -> Result<(), Refusal> {
 
 /// Writes how the call ended. A row that cannot be settled stays started.
 pub async fn settled(call: &Rc<Call>, status: Settlement) {
-    if turn_ledger(call).is_none() {
-        return;
+    if turn_ledger(call).is_some() {
+        Box::pin(write_settled(call, status)).await;
     }
+}
+
+async fn write_settled(call: &Rc<Call>, status: Settlement) {
     let turn = &call.turn;
     let entry = LedgerEntry::Settled { turn_id: turn.id(), call_id: &call.id, status };
     if let Answer::<()>::Thrown(thrown) = ask(turn, &entry).await {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// Costs nothing until the first letter.
 pub struct Mailbox<T> {
@@ -27,13 +27,14 @@ impl<T> Mailbox<T> {
 
     /// The next letter; one reader at a time.
     pub async fn take(&self) -> T {
-        poll_fn(|context| {
-            if let Some(letter) = self.letters.borrow_mut().pop_front() {
-                return Poll::Ready(letter);
-            }
-            self.waker.set(Some(context.waker().clone()));
-            Poll::Pending
-        })
-        .await
+        poll_fn(|context| self.poll_take(context)).await
+    }
+
+    pub fn poll_take(&self, context: &mut Context<'_>) -> Poll<T> {
+        if let Some(letter) = self.letters.borrow_mut().pop_front() {
+            return Poll::Ready(letter);
+        }
+        self.waker.set(Some(context.waker().clone()));
+        Poll::Pending
     }
 }

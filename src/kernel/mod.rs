@@ -18,15 +18,18 @@ pub mod call;
 pub mod call_view;
 pub mod contract;
 pub mod delegation;
+pub mod effects;
 pub mod emission;
 pub mod event;
 pub mod execution;
+pub mod executor;
 pub mod gate;
 pub mod hooks;
 pub mod id;
 pub mod idempotency;
 pub mod injection;
 pub mod issued;
+pub mod json;
 pub mod ledger;
 pub mod limits;
 pub mod mailbox;
@@ -50,6 +53,7 @@ pub mod summary;
 pub mod suspension;
 pub mod text;
 pub mod time;
+pub mod trace;
 pub mod transcript;
 pub mod turn;
 pub mod turn_loop;
@@ -59,32 +63,34 @@ pub mod usage;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use async_executor::LocalExecutor;
+use futures_util::FutureExt;
 
 use crate::kernel::access::Access;
 use crate::kernel::body::{Body, Letter};
 use crate::kernel::budget::{Ceiling, TreeMeter};
 use crate::kernel::contract::Contract;
+use crate::kernel::effects::Sender;
 use crate::kernel::execution::Next;
+use crate::kernel::executor::Executor;
 use crate::kernel::id::{EffectId, TurnId};
 use crate::kernel::limits::Limits;
 use crate::kernel::nested::NestedRequest;
 use crate::kernel::port::Port;
-use crate::kernel::protocol::{Command, Input, KeelOptions, Start, StoppedBefore};
-use crate::kernel::record::ClosedTurn;
+use crate::kernel::protocol::outbox::Outbox;
+use crate::kernel::protocol::{Command, Given, Input, KeelOptions, Start, StoppedBefore};
 use crate::kernel::spec::Program;
 use crate::kernel::time::Moment;
 use crate::kernel::turn::{Opening, Tree, Turn};
 
 /// The run loop: one input in, everything that follows from it, commands out.
 pub struct Kernel {
-    executor: LocalExecutor<'static>,
+    executor: Executor,
     port: Rc<Port>,
 }
 
 impl Kernel {
     pub fn new(options: KeelOptions) -> Self {
-        Self { executor: LocalExecutor::new(), port: Rc::new(Port::new(options)) }
+        Self { executor: Executor::default(), port: Rc::new(Port::new(options)) }
     }
 
     /// Opens a root turn.
@@ -95,14 +101,14 @@ impl Kernel {
         if let Some(StoppedBefore { reason }) = stopped {
             turn.stop(reason);
         }
-        self.executor.spawn(turn_run::run(turn)).detach();
+        self.executor.spawn(turn_run::run(turn).map(drop));
         self.drain();
     }
 
     /// The answer to a command; ignored when nobody waits for it any longer.
-    pub fn answer(&self, id: EffectId, text: String, now: Moment) {
+    pub fn answer(&self, id: EffectId, given: Given, now: Moment) {
         self.arrive(now);
-        self.port.answer(id, text);
+        self.port.effects.borrow_mut().answer(id, given);
         self.drain();
     }
 
@@ -150,8 +156,8 @@ impl Kernel {
                 }
             }
             Input::Next { id, ticket, args } => {
-                let onion = self.port.onions.borrow().get(&id).cloned();
-                if let Some(requests) = onion {
+                let sender = self.port.effects.borrow().sender(id);
+                if let Sender::Onion(requests) = sender {
                     requests.put(Next { ticket, arguments: args });
                 }
             }
@@ -173,23 +179,29 @@ impl Kernel {
         self.port.advance_to(now);
     }
 
-    /// Everything the host has to do, as a JSON array of commands; `None` when there is nothing.
-    pub fn take_commands(&self) -> Option<String> {
-        self.port.take_commands()
+    /// Everything the host has to do.
+    pub fn commands(&self) -> std::cell::RefMut<'_, Outbox> {
+        self.port.outbox.borrow_mut()
+    }
+
+    /// The same as a JSON array; `None` when there is nothing.
+    #[cfg(test)]
+    pub fn take_text(&self) -> Option<String> {
+        self.port.take_text()
     }
 
     /// The turns that ended since the last time, for the record store.
-    pub fn take_closed(&self) -> Vec<ClosedTurn> {
+    pub fn take_closed(&self) -> Vec<Rc<Turn>> {
         self.port.closed.take()
     }
 
     /// A turn that is not over.
     pub fn turn(&self, turn_id: &TurnId) -> Option<Rc<Turn>> {
-        self.port.turns.borrow().get(turn_id).cloned()
+        self.port.turns.borrow().iter().find(|turn| turn.id() == turn_id).cloned()
     }
 
     pub fn turns(&self) -> Vec<Rc<Turn>> {
-        self.port.turns.borrow().values().cloned().collect()
+        self.port.turns.borrow().in_order()
     }
 
     #[cfg(test)]
@@ -203,7 +215,7 @@ impl Kernel {
     }
 
     fn body(&self, id: EffectId) -> Option<Rc<Body>> {
-        self.port.bodies.borrow().get(&id).cloned()
+        if let Sender::Body(body) = self.port.effects.borrow().sender(id) { Some(body) } else { None }
     }
 
     /// Time enters here: whatever is due by `now` happens before the input itself.
@@ -220,7 +232,7 @@ impl Kernel {
         self.run_ready();
         suspension::settle(&self.port);
         self.run_ready();
-        if self.port.turns.borrow().is_empty() {
+        if self.port.turns.borrow().len() == 0 {
             self.port.timers.borrow_mut().disarm();
         }
         let wake = self.port.timers.borrow_mut().announce();
@@ -230,7 +242,7 @@ impl Kernel {
     }
 
     fn run_ready(&self) {
-        while self.executor.try_tick() {}
+        self.executor.run_ready();
     }
 
     fn open_root(&self, program: Rc<Program>, start: Start) -> Rc<Turn> {

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 
 use crate::kernel::admission::{self, Admitted, CallRequest};
 use crate::kernel::arguments::Check;
@@ -17,7 +17,7 @@ use crate::kernel::hooks;
 use crate::kernel::id::{CallId, EffectId, Ticket};
 use crate::kernel::ledger::{self, Settlement};
 use crate::kernel::outcome::Failure;
-use crate::kernel::protocol::{CallResult, Command, ToolRequest};
+use crate::kernel::protocol::{CallResult, Command, Place, ToolRequest};
 use crate::kernel::refusal::Refusal;
 use crate::kernel::refusal_cap;
 use crate::kernel::reply::Arguments;
@@ -30,6 +30,8 @@ pub struct NestedRequest {
     /// The promise that waits.
     pub ticket: Ticket,
     pub tool: Rc<str>,
+    /// Its position, where the host has looked it up.
+    pub tool_index: Option<usize>,
     /// Given as a tool object that is not among the agent's tools.
     pub unlisted: bool,
     pub arguments: Arguments,
@@ -43,11 +45,13 @@ impl NestedRequest {
             _ if request.too_deep => Arguments::TooDeep,
             (_, Some(broken)) => Arguments::Broken { message: broken.0 },
             // The reader takes a null for nothing.
-            (json, None) => Arguments::Json(json.unwrap_or_else(|| RawValue::NULL.to_owned()).into()),
+            (json, None) => Arguments::Json(json.unwrap_or_else(Json::null)),
         };
+        let (tool, tool_index) = request.tool.of(turn.agent());
         Self {
             ticket: request.ticket,
-            tool: request.tool.0.into(),
+            tool,
+            tool_index,
             unlisted: request.unlisted,
             arguments,
             ahead: Cell::new(request.ahead.map(|answer| Check::new(turn, answer))),
@@ -117,8 +121,10 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
     }
     let asked = CallRequest {
         tool: &request.tool,
+        tool_index: request.tool_index,
         arguments: &request.arguments,
         id: id.clone(),
+        place: Place::Nested(id.nested_number()),
         parent: Some(parent),
         ticket: Some(request.ticket),
         unlisted: request.unlisted,
@@ -133,9 +139,8 @@ async fn admit(parent: &Rc<Call>, id: &CallId, request: &NestedRequest) -> Resul
 
 /// A refused call was never started: one event, unpaired (D-13).
 fn refuse(parent: &Call, id: &CallId, request: &NestedRequest, refusal: Refusal) -> Refusal {
-    let call =
-        CallInfo { call_id: id.clone(), tool_id: Rc::clone(&request.tool), parent_call_id: Some(parent.id.clone()) };
-    parent.turn.emit(EventBody::ToolRefused { call, error: refusal.error_info() });
+    let call = CallInfo { call_id: id.clone(), tool_id: Rc::clone(&request.tool) };
+    parent.turn.emit(EventBody::ToolRefused { call, error: Box::new(refusal.error_info()) });
     refusal
 }
 

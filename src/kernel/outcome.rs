@@ -1,8 +1,8 @@
 //! How a turn ends (NT-3). A [`Failure`] is the reason as the kernel knows it; a [`Cause`] is what a caller, a record and
 //! an event show of it.
 
+use crate::kernel::json::Json;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::kernel::budget::Ceiling;
@@ -20,7 +20,7 @@ pub enum Outcome {
 
     /// The reason as the host gave it, any JSON.
     Stopped {
-        reason: Box<RawValue>,
+        reason: Json,
     },
 }
 

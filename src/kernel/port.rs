@@ -2,51 +2,42 @@
 //! kernel waits for something that this port delivers, or for another future of the kernel.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use futures_channel::oneshot;
 use serde::de::DeserializeOwned;
 
-use crate::kernel::body::Body;
-use crate::kernel::execution::Next;
-use crate::kernel::id::{EffectId, TurnId, TurnKey};
-use crate::kernel::mailbox::Mailbox;
-use crate::kernel::protocol::{Command, KeelOptions};
-use crate::kernel::record::ClosedTurn;
+use crate::kernel::effects::Effects;
+use crate::kernel::id::{EffectId, TurnKey};
+use crate::kernel::protocol::outbox::Outbox;
+use crate::kernel::protocol::{Command, Given, KeelOptions};
 use crate::kernel::stop::Cut;
 use crate::kernel::suspension;
 use crate::kernel::time::{Moment, Timers};
 use crate::kernel::turn::Turn;
-
-/// What the commands of one input mostly take.
-const COMMANDS_BYTES: usize = 512;
 
 #[derive(Default)]
 pub struct Port {
     pub options: KeelOptions,
     now: Cell<Moment>,
     pub timers: RefCell<Timers>,
-    /// Commands not yet taken by the host: a JSON array that is still open.
-    outbox: RefCell<Vec<u8>>,
-    next_effect: Cell<u32>,
-    next_turn: Cell<u32>,
-    pending: RefCell<BTreeMap<EffectId, oneshot::Sender<String>>>,
+    /// Commands not yet taken by the host.
+    pub outbox: RefCell<Outbox>,
+    /// The same as a JSON array that is still open, for tests.
+    #[cfg(test)]
+    text: RefCell<String>,
+    /// Commands that wait for their answers.
+    pub effects: RefCell<Effects>,
     /// Every turn that is not over.
-    pub turns: RefCell<BTreeMap<TurnId, Rc<Turn>>>,
-    /// Every body that runs, by the command that runs it.
-    pub bodies: RefCell<BTreeMap<EffectId, Rc<Body>>>,
-    /// The `next()` requests of every call whose wrap layers run.
-    pub onions: RefCell<BTreeMap<EffectId, Rc<Mailbox<Next>>>>,
+    pub turns: RefCell<LiveTurns>,
     /// How many calls wait for a human.
     pub waiting: Cell<u32>,
     /// Whether some call waited for a human when that was last looked at.
     pub waited: Cell<bool>,
     /// Turns that ended and that the record store has not taken yet.
-    pub closed: RefCell<Vec<ClosedTurn>>,
+    pub closed: RefCell<Vec<Rc<Turn>>>,
 }
 
 impl Port {
@@ -64,41 +55,24 @@ impl Port {
     }
 
     pub fn say(&self, command: &Command<'_>) {
-        let mut outbox = self.outbox.borrow_mut();
-        if outbox.is_empty() {
-            outbox.reserve(COMMANDS_BYTES);
-            outbox.push(b'[');
-        } else {
-            outbox.push(b',');
+        command.write(&mut self.outbox.borrow_mut());
+        #[cfg(test)]
+        {
+            let mut text = self.text.borrow_mut();
+            let begin = if text.is_empty() { '[' } else { ',' };
+            text.push(begin);
+            text.push_str(&serde_json::to_string(command).expect("a command is plain data: it always serialises"));
         }
-        serde_json::to_writer(&mut *outbox, command).expect("a command is plain data: it always serialises");
     }
 
     /// Sends a command that the host answers; the turn (and call) it works for tell why it is cancelled, if it is.
     pub fn ask<'a>(self: &Rc<Self>, turn: &Rc<Turn>, command: impl FnOnce(EffectId) -> Command<'a>) -> Effect {
-        let id = EffectId(self.next_effect.get());
-        self.next_effect.set(id.0.wrapping_add(1));
-        let (sender, receiver) = oneshot::channel();
-        self.pending.borrow_mut().insert(id, sender);
+        let id = self.effects.borrow_mut().open();
         // What brings a turn further than a human did: the end of what its call waited for.
         suspension::go_on(turn);
         self.say(&command(id));
         turn.busy.set(turn.busy.get() + 1);
-        Effect { id, turn: Rc::clone(turn), receiver }
-    }
-
-    /// Delivers an answer; one that nobody waits for any longer is dropped.
-    pub fn answer(&self, id: EffectId, text: String) {
-        let waiting = self.pending.borrow_mut().remove(&id);
-        if let Some(sender) = waiting {
-            let _nobody_waits = sender.send(text);
-        }
-    }
-
-    pub fn next_turn_key(&self) -> TurnKey {
-        let key = TurnKey(self.next_turn.get());
-        self.next_turn.set(key.0.wrapping_add(1));
-        key
+        Effect { id, turn: Rc::clone(turn) }
     }
 
     /// Everything that a turn leaves here while it lives.
@@ -106,21 +80,62 @@ impl Port {
     pub fn live(&self) -> Live {
         Live {
             turns: self.turns.borrow().len(),
-            bodies: self.bodies.borrow().len() + self.onions.borrow().len(),
-            effects: self.pending.borrow().len(),
+            bodies: self.effects.borrow().senders(),
+            effects: self.effects.borrow().waiting(),
             timers: self.timers.borrow().len(),
             waiting: self.waiting.get(),
         }
     }
 
     /// Everything said since the last time, as one JSON array; `None` when there is nothing.
-    pub fn take_commands(&self) -> Option<String> {
-        let mut text = self.outbox.take();
-        if text.is_empty() {
-            return None;
-        }
-        text.push(b']');
-        Some(String::from_utf8(text).expect("serde_json writes UTF-8"))
+    #[cfg(test)]
+    pub fn take_text(&self) -> Option<String> {
+        let text = self.text.take();
+        (!text.is_empty()).then(|| text + "]")
+    }
+}
+
+/// Every turn that is not over, by its key, which a later turn may get again.
+#[derive(Default)]
+pub struct LiveTurns {
+    turns: Vec<Option<Rc<Turn>>>,
+    free: Vec<TurnKey>,
+    count: usize,
+}
+
+impl LiveTurns {
+    pub fn next_key(&mut self) -> TurnKey {
+        self.free.pop().unwrap_or_else(|| {
+            self.turns.push(None);
+            TurnKey(u32::try_from(self.turns.len() - 1).expect("memory ends first"))
+        })
+    }
+
+    pub fn open(&mut self, turn: &Rc<Turn>) {
+        self.turns[turn.key.0 as usize] = Some(Rc::clone(turn));
+        self.count += 1;
+    }
+
+    pub fn remove(&mut self, key: TurnKey) {
+        self.turns[key.0 as usize] = None;
+        self.free.push(key);
+        self.count -= 1;
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// In no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Rc<Turn>> {
+        self.turns.iter().flatten()
+    }
+
+    /// By their ids: parents before their children, these in the order in which they were opened.
+    pub fn in_order(&self) -> Vec<Rc<Turn>> {
+        let mut turns: Vec<_> = self.iter().cloned().collect();
+        turns.sort_by(|one, other| one.id().cmp(other.id()));
+        turns
     }
 }
 
@@ -138,7 +153,6 @@ pub struct Live {
 pub struct Effect {
     pub id: EffectId,
     turn: Rc<Turn>,
-    receiver: oneshot::Receiver<String>,
 }
 
 impl Effect {
@@ -149,7 +163,8 @@ impl Effect {
 
     fn withdraw(&self, cut: impl FnOnce() -> Cut) {
         let port = &self.turn.port;
-        if port.pending.borrow_mut().remove(&self.id).is_some() {
+        let (waits, _sender) = port.effects.borrow_mut().close(self.id);
+        if waits {
             let cut = cut();
             port.say(&Command::Cancel { id: self.id, code: cut.code(), message: &cut.to_string() });
         }
@@ -157,22 +172,16 @@ impl Effect {
 
     /// The answer in its type.
     pub async fn read<T: DeserializeOwned>(self) -> T {
-        parse(&self.await)
+        self.await.read()
     }
 }
 
-/// The host answers in the protocol's shapes: anything else is a bug of ours, and ends the turn as `INTERNAL`.
-pub fn parse<T: DeserializeOwned>(text: &str) -> T {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("the host broke the protocol: {error}"))
-}
-
 impl Future for Effect {
-    type Output = String;
+    type Output = Given;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<String> {
-        Pin::new(&mut self.receiver)
-            .poll(context)
-            .map(|answer| answer.expect("the port keeps a sender until it has answered"))
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Given> {
+        let answer = self.turn.port.effects.borrow_mut().poll(self.id, context.waker());
+        answer.map_or(Poll::Pending, Poll::Ready)
     }
 }
 

@@ -21,6 +21,7 @@ pub fn report(call: &Call, progress: Progress) {
     }
     let now = call.turn.port.now();
     let mut gate = call.progress.borrow_mut();
+    let gate = gate.get_or_insert_default();
     if now.ms_since(gate.second_began) >= 1_000.0 {
         gate.second_began = now;
         gate.sent = 0;
@@ -31,18 +32,17 @@ pub fn report(call: &Call, progress: Progress) {
     }
     gate.sent += 1;
     gate.held_back = None;
-    drop(gate);
     send(call, progress);
 }
 
 /// Sends what was held back; the call is about to end.
 pub fn flush(call: &Call) {
-    let held_back = call.progress.borrow_mut().held_back.take();
+    let held_back = call.progress.borrow_mut().as_mut().and_then(|gate| gate.held_back.take());
     if let Some(progress) = held_back {
         send(call, progress);
     }
 }
 
 fn send(call: &Call, progress: Progress) {
-    call.turn.emit(EventBody::ToolProgress { call: call.info(), progress, forwarded_from: None });
+    call.turn.emit(EventBody::ToolProgress { call: call.info(), progress: Box::new(progress), forwarded_from: None });
 }

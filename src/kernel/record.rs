@@ -2,18 +2,20 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
+use serde::{Serialize, Serializer};
 
 use crate::kernel::approval::Pending;
 use crate::kernel::budget::{Budget, Ceiling};
-use crate::kernel::event::{Event, Header, is_false};
-use crate::kernel::id::{CallId, TurnId, TurnKey};
+use crate::kernel::event::{Header, is_false};
+use crate::kernel::id::{CallId, TurnId};
 use crate::kernel::outcome::Outcome;
-use crate::kernel::protocol::Command;
+use crate::kernel::protocol::outbox::{Field, NONE, OWN, Outbox};
+use crate::kernel::protocol::{Command, FinishReason};
 use crate::kernel::reply::Reply;
 use crate::kernel::schema::Issues;
 use crate::kernel::spec::Persist;
+use crate::kernel::time::Moment;
 use crate::kernel::turn::Turn;
 use crate::kernel::usage::Usage;
 
@@ -21,18 +23,20 @@ use crate::kernel::usage::Usage;
 #[derive(Debug, Default)]
 pub struct Progressed {
     pub parts: Vec<EmittedPart>,
-    pub deliverable: Option<Rc<RawValue>>,
+    pub deliverable: Option<Json>,
     pub submits: Submits,
     pub partial: bool,
     pub answer_step: bool,
     text: Option<String>,
-    finish_reason: Option<Rc<str>>,
+    /// The text is that of the last reply.
+    text_is_last: bool,
+    finish_reason: Option<FinishReason>,
 }
 
 #[derive(Clone, Debug)]
 pub struct EmittedPart {
     pub part: Rc<str>,
-    pub value: Rc<RawValue>,
+    pub value: Json,
     pub persist: Persist,
 }
 
@@ -50,13 +54,14 @@ pub struct Submits {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Rejected {
-    pub payload: Box<RawValue>,
+    pub payload: Json,
     pub issues: Issues,
 }
 
 impl Progressed {
     pub fn note(&mut self, reply: &Reply) {
-        self.finish_reason = Some(Rc::clone(&reply.finish_reason));
+        self.finish_reason = Some(reply.finish_reason);
+        self.text_is_last = reply.is_as_given && !reply.text.is_empty();
         if !reply.text.is_empty() {
             self.text = Some(reply.text.clone());
         }
@@ -64,6 +69,7 @@ impl Progressed {
 
     /// A tool's result is the answer, where it asks for that.
     pub fn answer(&mut self, text: Option<String>) {
+        self.text_is_last &= text.is_none();
         self.text = text.or(self.text.take());
     }
 
@@ -85,17 +91,7 @@ impl Progressed {
 #[derive(Clone, Serialize)]
 pub struct PartView<'a> {
     part: &'a str,
-    value: &'a RawValue,
-}
-
-/// A turn that is over, as a store keeps it.
-pub struct ClosedTurn {
-    pub header: Header,
-    pub status: &'static str,
-    /// The record as JSON, without its transcript.
-    pub record: Box<RawValue>,
-    pub transcript: Vec<Box<RawValue>>,
-    pub events: Vec<Event>,
+    value: &'a Json,
 }
 
 #[derive(Serialize)]
@@ -115,7 +111,7 @@ pub struct TurnRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     submits: Option<&'a Submits>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    finish_reason: Option<&'a str>,
+    finish_reason: Option<FinishReason>,
     #[serde(skip_serializing_if = "is_false")]
     partial: bool,
     #[serde(skip_serializing_if = "is_false")]
@@ -123,7 +119,7 @@ pub struct TurnRecord<'a> {
     started_at: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<f64>,
-    input: &'a RawValue,
+    input: &'a Json,
     parts: Vec<PartView<'a>>,
 }
 
@@ -148,23 +144,111 @@ struct Used {
 }
 
 /// What `run()` resolves with, less what the host adds.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct TurnResult<'a> {
-    turn_id: &'a TurnId,
-    outcome: &'a Standing<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deliverable: Option<&'a RawValue>,
-    text: &'a str,
-    #[serde(skip_serializing_if = "is_false")]
-    partial: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    empty: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    finish_reason: Option<&'a str>,
-    parts: Vec<PartView<'a>>,
-    usage: &'a Usage,
-    record: &'a RawValue,
+    turn: &'a Turn,
+    standing: Standing<'a>,
+}
+
+impl Serialize for TurnResult<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Shown<'a> {
+            turn_id: &'a TurnId,
+            outcome: &'a Standing<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            deliverable: Option<&'a Json>,
+            text: &'a str,
+            #[serde(skip_serializing_if = "is_false")]
+            partial: bool,
+            #[serde(skip_serializing_if = "is_false")]
+            empty: bool,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            finish_reason: Option<FinishReason>,
+            parts: Vec<PartView<'a>>,
+            usage: &'a Usage,
+            record: TurnRecord<'a>,
+        }
+        let Self { turn, standing } = self;
+        let progressed = turn.progressed.borrow();
+        let completed = matches!(standing, Standing::Ended(Outcome::Completed));
+        Shown {
+            turn_id: turn.id(),
+            outcome: standing,
+            deliverable: completed.then_some(progressed.deliverable.as_ref()).flatten(),
+            text: progressed.text(),
+            partial: progressed.partial,
+            empty: completed && progressed.is_empty(),
+            finish_reason: progressed.finish_reason,
+            parts: progressed.part_views().collect(),
+            usage: &turn.usage.borrow(),
+            record: record_of(turn, &progressed),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// JSON text, but for the usual result, of which the host has all but some numbers.
+impl Field for TurnResult<'_> {
+    fn write(&self, out: &mut Outbox) {
+        let Self { turn, standing } = self;
+        let progressed = turn.progressed.borrow();
+        let (Some(over), true) = (turn.over(), self.is_plain(&progressed)) else {
+            out.word(NONE);
+            out.json(self);
+            return;
+        };
+        debug_assert!(matches!(standing, Standing::Ended(_)));
+        let wall = |moment: Moment| turn.tree.wall_offset_ms + moment.as_ms();
+        out.word(progressed.finish_reason.map_or(NONE, |reason| reason as i32));
+        progressed.is_empty().write(out);
+        if progressed.text_is_last {
+            out.word(OWN)
+        } else {
+            out.json(progressed.text())
+        }
+        let budget = &turn.budget;
+        budget.steps.write(out);
+        budget.tool_calls.write(out);
+        for amount in [budget.time_ms, budget.tokens, budget.cost_usd] {
+            amount.unwrap_or(f64::NAN).write(out);
+        }
+        out.word(budget.on_exhausted.map_or(NONE, |wanted| wanted as i32));
+        for count in [turn.meter.steps(), turn.meter.tool_calls(), turn.meter.nested_calls()] {
+            count.write(out);
+        }
+        over.used_ms.write(out);
+        wall(turn.started).write(out);
+        wall(over.at).write(out);
+        turn.usage.borrow().write(out);
+        turn.tree_usage.borrow().write(out);
+    }
+}
+
+impl TurnResult<'_> {
+    fn is_plain(&self, progressed: &Progressed) -> bool {
+        let completed = matches!(self.standing, Standing::Ended(Outcome::Completed));
+        completed
+            && progressed.finish_reason.is_some()
+            && self.turn.contract.is_none()
+            && progressed.parts.is_empty()
+            && !progressed.partial
+            && !progressed.answer_step
+            && self.turn.ceiling_that_bit().is_none()
+            && self.turn.input.get().starts_with('"')
+    }
+}
+
+impl Field for Usage {
+    fn write(&self, out: &mut Outbox) {
+        for amount in [self.input_tokens, self.output_tokens, self.total_tokens] {
+            amount.write(out);
+        }
+        for amount in [self.cache_read_tokens, self.reasoning_tokens, self.cost_usd] {
+            amount.unwrap_or(f64::NAN).write(out);
+        }
+        self.nudges.write(out);
+    }
 }
 
 /// What a result says of its turn: how it ended, or that it waits for humans, which is a state and never written (D-1).
@@ -175,78 +259,40 @@ enum Standing<'a> {
     Suspended { status: &'static str, pending: Vec<Pending> },
 }
 
-/// Writes the record of a turn that has just ended, and tells the host.
-pub fn finish(turn: &Turn, outcome: &Outcome, events: Vec<Event>) {
-    let progressed = turn.progressed.borrow();
-    let status = status_of(outcome);
-    let record = serde_json::value::to_raw_value(&record_of(turn, &progressed, status, Some(outcome)))
-        .expect("a record is plain data: it always serialises");
-    drop(progressed);
+/// Tells the host that a turn is over, and with a root its result.
+pub fn report_over(turn: &Turn) {
     if turn.parent.is_some() {
         turn.port.say(&Command::Close { turn_key: turn.key });
-    } else {
-        report(turn, &Standing::Ended(outcome), &record, |turn_key, append, result| Command::Settled {
-            turn_key,
-            append,
-            result,
-        });
+        return;
     }
-    let transcript = turn.transcript.take().into_messages();
-    turn.port.closed.borrow_mut().push(ClosedTurn { header: turn.header.clone(), status, record, transcript, events });
-}
-
-/// Hands the result of a root, as far as it has come, to the host.
-fn report(
-    turn: &Turn,
-    outcome: &Standing<'_>,
-    record: &RawValue,
-    command: impl for<'a> FnOnce(TurnKey, &'a [Box<RawValue>], &'a TurnResult<'a>) -> Command<'a>,
-) {
-    let progressed = turn.progressed.borrow();
-    let completed = matches!(outcome, Standing::Ended(Outcome::Completed));
-    let result = TurnResult {
-        turn_id: turn.id(),
-        outcome,
-        deliverable: completed.then_some(progressed.deliverable.as_deref()).flatten(),
-        text: progressed.text(),
-        partial: progressed.partial,
-        empty: completed && progressed.is_empty(),
-        finish_reason: progressed.finish_reason.as_deref(),
-        parts: progressed.part_views().collect(),
-        usage: &turn.usage.borrow(),
-        record,
-    };
+    let over = turn.over().expect("it is over");
     let mut transcript = turn.transcript.borrow_mut();
-    turn.port.say(&command(turn.key, transcript.take_unsent(), &result));
+    let result = TurnResult { turn, standing: Standing::Ended(&over.outcome) };
+    turn.port.say(&Command::Settled { turn_key: turn.key, append: transcript.take_unsent(), result });
 }
 
 /// Tells the host where a suspended root stands. Where nothing else runs the host drops its timer, and has to be told again.
 pub fn report_suspended(turn: &Turn, pending: Vec<Pending>) {
     turn.port.timers.borrow_mut().disarm();
-    let record = snapshot(turn);
-    let standing = Standing::Suspended { status: "suspended", pending };
-    report(turn, &standing, &record, |turn_key, append, result| Command::Suspended { turn_key, append, result });
+    let mut transcript = turn.transcript.borrow_mut();
+    let result = TurnResult { turn, standing: Standing::Suspended { status: "suspended", pending } };
+    turn.port.say(&Command::Suspended { turn_key: turn.key, append: transcript.take_unsent(), result });
 }
 
-/// The record of a turn that still runs, as JSON without its transcript.
-pub fn snapshot(turn: &Turn) -> Box<RawValue> {
-    serde_json::value::to_raw_value(&record_of(turn, &turn.progressed.borrow(), turn.status(), None))
-        .expect("a record is plain data: it always serialises")
+/// The record of a turn as JSON, without its transcript.
+pub fn record(turn: &Turn) -> Json {
+    Json::of(&record_of(turn, &turn.progressed.borrow()))
 }
 
-fn record_of<'a>(
-    turn: &'a Turn,
-    progressed: &'a Progressed,
-    status: &'static str,
-    outcome: Option<&'a Outcome>,
-) -> TurnRecord<'a> {
-    let wall = |moment: crate::kernel::time::Moment| turn.tree.wall_offset_ms + moment.as_ms();
-    let now = turn.port.now();
+fn record_of<'a>(turn: &'a Turn, progressed: &'a Progressed) -> TurnRecord<'a> {
+    let wall = |moment: Moment| turn.tree.wall_offset_ms + moment.as_ms();
+    let over = turn.over();
+    let outcome = over.map(|over| &over.outcome);
     TurnRecord {
         header: &turn.header,
         call_id: turn.origin.as_ref().map(|origin| &origin.call.call_id),
         attempt: turn.attempt(),
-        status,
+        status: turn.status(),
         outcome,
         budget: BudgetRecord {
             granted: &turn.budget,
@@ -254,7 +300,7 @@ fn record_of<'a>(
                 steps: turn.meter.steps(),
                 tool_calls: turn.meter.tool_calls(),
                 nested_calls: turn.meter.nested_calls(),
-                time_ms: turn.used_ms(),
+                time_ms: over.map_or_else(|| turn.used_ms(), |over| over.used_ms),
             },
             ceiling: turn.ceiling_that_bit(),
             answer_step: progressed.answer_step,
@@ -262,11 +308,11 @@ fn record_of<'a>(
         usage: turn.usage.borrow().clone(),
         tree_usage: turn.tree_usage.borrow().clone(),
         submits: turn.contract.is_some().then_some(&progressed.submits),
-        finish_reason: progressed.finish_reason.as_deref(),
+        finish_reason: progressed.finish_reason,
         partial: progressed.partial,
         empty: matches!(outcome, Some(Outcome::Completed)) && progressed.is_empty(),
         started_at: wall(turn.started),
-        ended_at: outcome.map(|_| wall(now)),
+        ended_at: over.map(|over| wall(over.at)),
         input: &turn.input,
         parts: progressed
             .parts
@@ -274,13 +320,5 @@ fn record_of<'a>(
             .filter(|part| part.persist == Persist::Content)
             .map(|part| PartView { part: &part.part, value: &part.value })
             .collect(),
-    }
-}
-
-fn status_of(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Stopped { .. } => "stopped",
     }
 }

@@ -1,32 +1,34 @@
 //! A model's reply, read without trust (NT-41): what it said, and which calls it asks for. Call ids that a provider
 //! reuses, leaves out or makes too long get one of ours, while the transcript keeps the provider's pairing (D-14).
 
-use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
-
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::kernel::arguments::Check;
 use crate::kernel::id::CallId;
-use crate::kernel::protocol::ModelReply;
+use crate::kernel::json::Json;
+use crate::kernel::protocol::{AskedCall, FinishReason, ModelReply, Part, Place, TextPart};
 use crate::kernel::schema;
+use crate::kernel::transcript::{Content, SaidCall, Source};
 use crate::kernel::turn::Turn;
 
 pub struct Reply {
     pub text: String,
-    pub finish_reason: Rc<str>,
+    pub finish_reason: FinishReason,
     pub calls: Vec<RequestedCall>,
+    /// The host has it as it is kept here.
+    pub is_as_given: bool,
 }
 
 /// A tool call as the model asked for it.
 pub struct RequestedCall {
     pub id: CallId,
+    pub place: Place,
     /// The id that pairs call and result in the transcript.
     pub pair_id: Rc<str>,
     pub tool_name: Rc<str>,
+    /// Its position, where the host has looked it up.
+    pub tool_index: Option<usize>,
     pub arguments: Arguments,
     /// What the host said of the arguments ahead.
     pub ahead: Cell<Option<Check>>,
@@ -34,7 +36,7 @@ pub struct RequestedCall {
 
 /// What a call is given.
 pub enum Arguments {
-    Json(Rc<RawValue>),
+    Json(Json),
     /// Not JSON: a bounded excerpt, and what is wrong with it.
     Broken {
         message: String,
@@ -57,109 +59,100 @@ impl Arguments {
 /// The longest id and the most broken text that are carried along.
 const ID_CHARS_MAX: usize = 64;
 const BROKEN_BYTES_MAX: usize = 256;
-
-/// A part as far as the kernel looks at it. The host sends well-formed text.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Part<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    text: Option<Cow<'a, str>>,
-    tool_call_id: Option<String>,
-    tool_name: Option<String>,
-    input: Option<String>,
-    #[serde(borrow)]
-    provider_options: Option<&'a RawValue>,
-    #[serde(default)]
-    provider_executed: bool,
-}
-
-/// A part of the assistant message.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum MessagePart<'a> {
-    AsGiven(&'a RawValue),
-    Call(CallPart<'a>),
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CallPart<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    tool_call_id: Rc<str>,
-    tool_name: Rc<str>,
-    input: Rc<RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider_options: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "crate::kernel::event::is_false")]
-    provider_executed: bool,
-}
+/// What no arguments are.
+pub const EMPTY: &str = "{}";
 
 impl Reply {
     /// Reads a reply and appends it to the turn's transcript.
-    pub fn read(turn: &Turn, step: u32, reply: &ModelReply, checks: Vec<Option<Check>>) -> Self {
-        let mut read = Self { text: String::new(), finish_reason: Rc::clone(&reply.finish_reason), calls: Vec::new() };
-        let mut pair_ids = BTreeSet::new();
-        let mut content = Vec::with_capacity(reply.content.len());
-        let mut checks = checks.into_iter();
-        for raw in &reply.content {
-            let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) else {
-                continue;
-            };
-            match &*part.kind {
-                "tool-call" => {
-                    let index = read.calls.len();
-                    let our_id = || format!("c{step}_{index}");
-                    let ahead = checks.next().flatten();
-                    let (call, message_part) = read_call(turn, &our_id, &mut pair_ids, part, ahead);
-                    content.push(MessagePart::Call(message_part));
+    pub fn read(turn: &Rc<Turn>, step: u32, reply: ModelReply, checks: Option<Vec<Option<Check>>>) -> Self {
+        let mut checks = checks.map(Vec::into_iter);
+        let mut read =
+            Self { text: String::new(), finish_reason: reply.finish_reason, calls: Vec::new(), is_as_given: true };
+        let mut reader = Reader { turn, step, pair_ids: Vec::new(), as_given: !turn.hooks.after_model };
+        let mut transcript = turn.transcript.borrow_mut();
+        let mut content = transcript.begin("assistant");
+        for part in reply.parts {
+            match part {
+                Part::Call(mut call) => {
+                    let ahead = match &mut checks {
+                        Some(checks) => checks.next().flatten(),
+                        None => call.ahead.take().map(|answer| Check::new(turn, answer)),
+                    };
+                    let call = reader.read_call(read.calls.len(), call, ahead, &mut content);
                     read.calls.extend(call);
                 }
-                "text" => {
-                    read.text.push_str(part.text.as_deref().unwrap_or_default());
-                    content.push(MessagePart::AsGiven(raw));
+                Part::Text(text) => {
+                    read.text.push_str(&text);
+                    content.part(&TextPart::new(&text));
                 }
-                _ => content.push(MessagePart::AsGiven(raw)),
+                Part::Other { json, text } => {
+                    read.text.push_str(text.as_deref().unwrap_or_default());
+                    content.json(&json);
+                }
             }
         }
-        if !content.is_empty() {
-            turn.transcript.borrow_mut().push("assistant", &content);
-        }
+        read.is_as_given = reader.as_given;
+        content.end(if reader.as_given { Source::Reply } else { Source::Sent });
         read
     }
 }
 
-/// The call, unless the provider has already run it, and its part of the assistant message.
-fn read_call<'a>(
-    turn: &Turn,
-    our_id: &dyn Fn() -> String,
-    pair_ids: &mut BTreeSet<Rc<str>>,
-    part: Part<'a>,
-    ahead: Option<Check>,
-) -> (Option<RequestedCall>, CallPart<'a>) {
-    let given: Rc<str> = part.tool_call_id.unwrap_or_default().into();
-    let tool_name: Rc<str> = part.tool_name.unwrap_or_default().into();
-    let (arguments, input) = read_arguments(part.input.unwrap_or_default());
-    // Two calls of one message with the same id could not be told apart by the provider either.
-    let is_new = |pair_id: &Rc<str>| pair_ids.insert(Rc::clone(pair_id));
-    let pair_id = if given.is_empty() { ours(our_id, is_new) } else { unlike(&given, our_id, is_new) };
-    let message_part = CallPart {
-        kind: "tool-call",
-        tool_call_id: Rc::clone(&pair_id),
-        tool_name: Rc::clone(&tool_name),
-        input,
-        provider_options: part.provider_options,
-        provider_executed: part.provider_executed,
-    };
-    if part.provider_executed {
-        return (None, message_part);
+/// What the host said of the calls' arguments, in their order.
+pub fn take_checks(turn: &Rc<Turn>, reply: &mut ModelReply) -> Vec<Option<Check>> {
+    let calls = reply.parts.iter_mut().filter_map(|part| if let Part::Call(call) = part { Some(call) } else { None });
+    calls.map(|call| call.ahead.take().map(|answer| Check::new(turn, answer))).collect()
+}
+
+struct Reader<'a> {
+    turn: &'a Turn,
+    step: u32,
+    pair_ids: Vec<Rc<str>>,
+    /// The message says what the reply says.
+    as_given: bool,
+}
+
+impl Reader<'_> {
+    /// Writes the call, and returns it unless the provider has already run it.
+    fn read_call(
+        &mut self,
+        index: usize,
+        asked: AskedCall,
+        ahead: Option<Check>,
+        content: &mut Content<'_>,
+    ) -> Option<RequestedCall> {
+        let AskedCall { id: given, tool, input, is_json, provider_options, provider_executed, .. } = asked;
+        let (tool_name, tool_index) = tool.of(self.turn.agent());
+        let step = self.step;
+        let our_id = || format!("c{step}_{index}");
+        let (arguments, shown) = read_arguments(input, is_json);
+        self.as_given &= matches!(&arguments, Arguments::Json(json) if json.get() != EMPTY);
+        // Two calls of one message with the same id could not be told apart by the provider either.
+        let pair_ids = &mut self.pair_ids;
+        let is_new = |pair_id: &Rc<str>| {
+            let is_new = !pair_ids.contains(pair_id);
+            pair_ids.push(Rc::clone(pair_id));
+            is_new
+        };
+        let pair_id = if given.is_empty() { ours(&our_id, is_new) } else { unlike(&given, &our_id, is_new) };
+        self.as_given &= pair_id == given;
+        content.call(&SaidCall {
+            id: &pair_id,
+            tool_name: &tool_name,
+            input: &shown,
+            provider_options: provider_options.as_ref(),
+            provider_executed,
+        });
+        if provider_executed {
+            return None;
+        }
+        let usable = !given.is_empty() && given.chars().count() <= ID_CHARS_MAX && !given.contains('/');
+        let mut call_ids = self.turn.call_ids.borrow_mut();
+        let is_new = |id: &Rc<str>| call_ids.insert(CallId::from(Rc::clone(id)));
+        let id = CallId::from(if usable { unlike(&given, &our_id, is_new) } else { ours(&our_id, is_new) });
+        let position = u32::try_from(index).unwrap_or(u32::MAX);
+        let place = if id.as_str() == &*given { Place::Given(position) } else { Place::Renamed(position) };
+        Some(RequestedCall { id, place, pair_id, tool_name, tool_index, arguments, ahead: Cell::new(ahead) })
     }
-    let usable = !given.is_empty() && given.chars().count() <= ID_CHARS_MAX && !given.contains('/');
-    let mut call_ids = turn.call_ids.borrow_mut();
-    let is_new = |id: &Rc<str>| call_ids.insert(CallId::from(Rc::clone(id)));
-    let id = CallId::from(if usable { unlike(&given, our_id, is_new) } else { ours(our_id, is_new) });
-    (Some(RequestedCall { id, pair_id, tool_name, arguments, ahead: Cell::new(ahead) }), message_part)
 }
 
 /// The given id, or one of ours where there is one like it.
@@ -180,19 +173,16 @@ fn ours(our_id: &dyn Fn() -> String, mut is_new: impl FnMut(&Rc<str>) -> bool) -
 }
 
 /// The arguments, and what the transcript shows of them. An absent text is an empty object (BL-082).
-fn read_arguments(text: String) -> (Arguments, Rc<RawValue>) {
-    let text = if text.trim().is_empty() { "{}".to_owned() } else { text };
+fn read_arguments(text: Rc<str>, is_json: bool) -> (Arguments, Json) {
+    let text = if text.trim().is_empty() { EMPTY.into() } else { text };
     let excerpt = &text[..text.floor_char_boundary(BROKEN_BYTES_MAX)];
-    let shown = || to_raw_value(excerpt).expect("a string always serialises").into();
-    match serde_json::from_str::<Box<RawValue>>(&text) {
-        Ok(json) if schema::is_too_deep(json.get()) => (Arguments::TooDeep, shown()),
-        Ok(json) => {
-            let json: Rc<RawValue> = json.into();
-            (Arguments::Json(Rc::clone(&json)), json)
-        }
+    let json = if is_json { Ok(Json::known(Rc::clone(&text))) } else { Json::read(&text) };
+    match json {
+        Ok(json) if schema::is_too_deep(json.get()) => (Arguments::TooDeep, Json::of(excerpt)),
+        Ok(json) => (Arguments::Json(json.clone()), json),
         Err(error) => {
             let message = format!("invalid JSON: {error}; it starts with {excerpt:?}");
-            (Arguments::Broken { message }, shown())
+            (Arguments::Broken { message }, Json::of(excerpt))
         }
     }
 }

@@ -68,6 +68,11 @@ impl Slot {
         Self { slots, ..Self::default() }
     }
 
+    /// Its tree has a limit.
+    pub fn is_limited(&self) -> bool {
+        self.slots.is_some()
+    }
+
     pub async fn take(&self) {
         if let Some(slots) = &self.slots {
             let grant = take(slots, &slots.new).await;

@@ -29,6 +29,7 @@ impl Program {
             return Err(serde::de::Error::custom("expected at least one agent"));
         }
         for agent in &mut agents {
+            agent.listed = agent.tools.iter().filter(|tool| tool.exposure == Exposure::Direct).count();
             agent.tool_by_id = agent.tools.iter().enumerate().map(|(index, tool)| (tool.id.clone(), index)).collect();
         }
         Ok(Self { agents, schemas })
@@ -46,6 +47,9 @@ pub struct AgentSpec {
     pub tools: Vec<ToolSpec>,
     #[serde(skip)]
     tool_by_id: BTreeMap<Rc<str>, usize>,
+    /// How many tools a model may be offered.
+    #[serde(skip)]
+    pub listed: usize,
     pub emits: Vec<PartSpec>,
     pub reads: Vec<SourceSpec>,
     pub grants: Vec<String>,

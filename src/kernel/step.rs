@@ -6,21 +6,20 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures_util::future::{Either, select};
-use tracing::Instrument;
 
-use crate::kernel::arguments::Check;
 use crate::kernel::backoff;
-use crate::kernel::event::{DeltaKind, ErrorInfo, EventBody};
+use crate::kernel::event::{DeltaKind, ErrorInfo, EventBody, StepCompleted};
 use crate::kernel::hooks;
 use crate::kernel::id::EffectId;
 use crate::kernel::outcome::Failure;
 use crate::kernel::port::Effect;
 use crate::kernel::protocol::{Command, ModelAnswer, ModelError, ModelReply, Offer, Stage};
-use crate::kernel::reply::Reply;
+use crate::kernel::reply::{self, Reply};
 use crate::kernel::step_calls;
 use crate::kernel::stop::Cut;
 use crate::kernel::text::Text;
 use crate::kernel::time::{Moment, Sleep};
+use crate::kernel::trace;
 use crate::kernel::turn::Turn;
 
 /// How a step left the turn.
@@ -48,32 +47,37 @@ pub struct ModelStream {
 /// # Errors
 /// The model call failed for good, or a call's failure ends the turn.
 pub async fn run(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<StepEnd, Failure> {
-    let span = tracing::debug_span!("step", number);
-    async {
-        turn.emit(EventBody::StepStarted { step: number, attempt: 1 });
-        hooks::around_model(turn, Stage::BeforeModel, offer).await.map_err(|message| Failure::Model { message })?;
-        let mut answer = call_model(turn, number, offer).await?;
-        // Before anything else is waited for, so that what they keep is released whatever happens.
-        let ahead = std::mem::take(&mut answer.ahead).into_iter();
-        let checks = ahead.map(|said| said.map(|said| Check::new(turn, said))).collect();
-        hooks::around_model(turn, Stage::AfterModel, offer).await.map_err(|message| Failure::Model { message })?;
-        let reply = Reply::read(turn, number, &answer, checks);
-        turn.charge(&answer.usage);
-        turn.emit(EventBody::StepCompleted {
-            step: number,
-            finish_reason: Rc::clone(&reply.finish_reason),
-            usage: answer.usage,
-            tool_calls: u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
-            reply: turn.port.options.capture_model_io.then_some(answer.content),
-        });
-        turn.progressed.borrow_mut().note(&reply);
-        if reply.calls.is_empty() {
-            return Ok(StepEnd::Ended);
-        }
-        step_calls::run(turn, reply.calls, offer).await
+    trace::within(|| tracing::debug_span!("step", number), run_plainly(turn, number, offer)).await
+}
+
+async fn run_plainly(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<StepEnd, Failure> {
+    turn.emit(EventBody::StepStarted { step: number, attempt: 1 });
+    hooks::around_model(turn, Stage::BeforeModel, offer).await.map_err(|message| Failure::Model { message })?;
+    let mut answer = call_model(turn, number, offer).await?;
+    // Before anything else is waited for, so that what they keep is released whatever happens.
+    let checks = turn.hooks.after_model.then(|| reply::take_checks(turn, &mut answer));
+    hooks::around_model(turn, Stage::AfterModel, offer).await.map_err(|message| Failure::Model { message })?;
+    let captured = turn
+        .port
+        .options
+        .capture_model_io
+        .then(|| answer.parts.iter().map(|part| part.to_json(turn.agent())).collect());
+    let usage = answer.usage.clone();
+    let reply = Reply::read(turn, number, answer, checks);
+    turn.charge(&usage);
+    turn.emit(EventBody::StepCompleted(Box::new(StepCompleted {
+        step: number,
+        finish_reason: reply.finish_reason,
+        usage,
+        tool_calls: u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
+        reply: captured,
+    })));
+    turn.progressed.borrow_mut().note(&reply);
+    if reply.calls.is_empty() {
+        return Ok(StepEnd::Ended);
     }
-    .instrument(span)
-    .await
+    // Kept while calls run, and not while the model is asked.
+    Box::pin(step_calls::run(turn, reply.calls, offer)).await
 }
 
 /// A delta of the model call `id`; one of a call that is over is ignored.
@@ -86,21 +90,29 @@ pub fn delta(turn: &Turn, id: EffectId, kind: DeltaKind, text: Text) {
     if kind == DeltaKind::Text {
         stream.spoke.set(true);
     }
-    turn.emit(EventBody::TextDelta { step: stream.step, attempt: stream.attempt, kind, text: text.0 });
+    turn.emit(EventBody::TextDelta { step: stream.step, attempt: stream.attempt, kind, text: text.0.into() });
 }
 
 async fn call_model(turn: &Rc<Turn>, number: u32, offer: Offer) -> Result<ModelReply, Failure> {
+    match attempt_call(turn, number, 1, offer).await {
+        Ok(reply) => Ok(reply),
+        Err(error) => Box::pin(call_again(turn, number, offer, error)).await,
+    }
+}
+
+async fn call_again(turn: &Rc<Turn>, number: u32, offer: Offer, first: ModelError) -> Result<ModelReply, Failure> {
+    let mut error = first;
     for attempt in 1.. {
-        let error = match attempt_call(turn, number, attempt, offer).await {
-            Ok(reply) => return Ok(reply),
-            Err(error) => error,
-        };
         let Some(wait_ms) = retry_after_ms(turn, number, attempt, &error) else {
             return Err(Failure::Model { message: error.message.0 });
         };
         turn.pause(wait_ms).await;
         let reason = ErrorInfo::new("MODEL_ERROR", &error.message.0);
-        turn.emit(EventBody::StepRestarted { step: number, attempt: attempt + 1, reason });
+        turn.emit(EventBody::StepRestarted { step: number, attempt: attempt + 1, reason: Box::new(reason) });
+        error = match attempt_call(turn, number, attempt + 1, offer).await {
+            Ok(reply) => return Ok(reply),
+            Err(error) => error,
+        };
     }
     unreachable!("retries are bounded by maxModelRetries")
 }
@@ -126,11 +138,20 @@ async fn answer_in_time(turn: &Rc<Turn>, effect: Effect) -> Result<ModelAnswer, 
     let call_max = turn.limits.model_call_timeout_ms;
     let idle_max = turn.tree.stream.get().then(|| turn.limits.stream_idle_timeout_ms());
     if call_max.is_none() && idle_max.is_none() {
-        return Ok(effect.read().await);
+        return Ok(effect.await.into());
     }
+    Box::pin(answer_or_silence(turn, effect, call_max, idle_max)).await
+}
+
+async fn answer_or_silence(
+    turn: &Rc<Turn>,
+    effect: Effect,
+    call_max: Option<f64>,
+    idle_max: Option<f64>,
+) -> Result<ModelAnswer, ModelError> {
     let silence = pin!(silence(turn, call_max, idle_max));
     match select(effect, silence).await {
-        Either::Left((text, _)) => Ok(crate::kernel::port::parse(&text)),
+        Either::Left((given, _)) => Ok(given.into()),
         Either::Right((max_ms, effect)) => {
             let cut = Cut::ModelTimeout { max_ms };
             let message = Text(cut.to_string());

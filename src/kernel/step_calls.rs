@@ -15,7 +15,7 @@ use crate::kernel::protocol::Offer;
 use crate::kernel::refusal::Refusal;
 use crate::kernel::reply::RequestedCall;
 use crate::kernel::step::StepEnd;
-use crate::kernel::transcript::{Output, ToolResultPart};
+use crate::kernel::transcript::{Output, Source};
 use crate::kernel::turn::Turn;
 
 /// # Errors
@@ -25,7 +25,7 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
     for call in &calls {
         outputs.push(match &turn.contract {
             Some(contract) if *contract.submit_id == *call.tool_name => {
-                Some(contract::submit(turn, contract, call).await)
+                Some(Box::pin(contract::submit(turn, contract, call)).await)
             }
             _ => None,
         });
@@ -45,24 +45,24 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
         }
     }
     let mut ends = false;
-    for (index, answered) in perform(turn, admitted).await? {
-        outputs[index] = Some(match answered {
-            Answered::Output(output) => output,
-            Answered::Ending { output, text } => {
-                ends = true;
-                turn.progressed.borrow_mut().answer(text);
-                output
-            }
-            Answered::Refused(refusal) => refuse(turn, &calls[index], refusal)?,
-        });
+    // Most steps bring one call, which needs nobody to wait for several.
+    if let [(index, call)] = admitted.as_slice() {
+        outputs[*index] = Some(output(turn, &calls[*index], call.run().await?, &mut ends)?);
+        admitted.clear();
+    } else {
+        for (index, answered) in Box::pin(perform(turn, admitted)).await? {
+            outputs[index] = Some(output(turn, &calls[index], answered, &mut ends)?);
+        }
     }
-    let results: Vec<_> = calls
-        .iter()
-        .zip(&outputs)
-        .filter_map(|(call, output)| Some(ToolResultPart::new(&call.pair_id, &call.tool_name, output.as_ref()?)))
-        .collect();
-    assert_eq!(results.len(), calls.len(), "every call of a step is answered");
-    turn.transcript.borrow_mut().push("tool", &results);
+    let mut transcript = turn.transcript.borrow_mut();
+    let source = if transcript.ends_with_reply() { Source::Results } else { Source::Sent };
+    let mut content = transcript.begin("tool");
+    for (call, output) in calls.iter().zip(&outputs) {
+        let output = output.as_ref().expect("every call of a step is answered");
+        content.result(&call.pair_id, &call.tool_name, output);
+    }
+    content.end(source);
+    drop(transcript);
     Ok(if turn.progressed.borrow().deliverable.is_some() {
         StepEnd::Delivered
     } else if let Some(failure) = calls_spent {
@@ -74,14 +74,21 @@ pub async fn run(turn: &Rc<Turn>, calls: Vec<RequestedCall>, offer: Offer) -> Re
     })
 }
 
-/// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
-async fn perform(turn: &Rc<Turn>, mut admitted: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
-    // Most steps bring one call, which needs nobody to wait for several.
-    if admitted.len() == 1
-        && let Some((index, call)) = admitted.pop()
-    {
-        return Ok(vec![(index, call.run().await?)]);
+/// What the model sees of an answer; one may end the turn.
+fn output(turn: &Turn, call: &RequestedCall, answered: Answered, ends: &mut bool) -> Result<Output, Failure> {
+    match answered {
+        Answered::Output(output) => Ok(output),
+        Answered::Ending { output, text } => {
+            *ends = true;
+            turn.progressed.borrow_mut().answer(text);
+            Ok(output)
+        }
+        Answered::Refused(refusal) => refuse(turn, call, refusal),
     }
+}
+
+/// Runs the admitted calls: together, except those that must not overlap, which keep their order (D-10).
+async fn perform(turn: &Rc<Turn>, admitted: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered)>, Failure> {
     let sequential = turn.limits.tool_execution == Some(ToolExecution::Sequential);
     let (in_order, together): (Vec<_>, Vec<_>) =
         admitted.into_iter().partition(|(_, call)| sequential || call.is_exclusive());
@@ -106,8 +113,8 @@ async fn run_lane(lane: Vec<(usize, IssuedCall)>) -> Result<Vec<(usize, Answered
 
 /// Answers a call that is not admitted.
 fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output, Failure> {
-    let info = CallInfo { call_id: call.id.clone(), tool_id: Rc::clone(&call.tool_name), parent_call_id: None };
-    turn.emit(EventBody::ToolRefused { call: info, error: refusal.error_info() });
+    let info = CallInfo { call_id: call.id.clone(), tool_id: Rc::clone(&call.tool_name) };
+    turn.emit(EventBody::ToolRefused { call: info, error: Box::new(refusal.error_info()) });
     if let Refusal::Repeated { tool } = refusal {
         return Err(Failure::RepeatedCall { tool });
     }
@@ -116,5 +123,5 @@ fn refuse(turn: &Turn, call: &RequestedCall, refusal: Refusal) -> Result<Output,
     {
         return Err(Failure::Validation { tool: call.tool_name.to_string(), issues });
     }
-    Ok(Output::ErrorText(refusal.for_model(turn)))
+    Ok(Output::error(refusal.for_model(turn)))
 }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 use thiserror::Error;
 
 use crate::kernel::budget::Ceiling;
@@ -18,7 +18,7 @@ use crate::kernel::turn::Turn;
 #[derive(Clone, Debug, Error)]
 pub enum Cut {
     #[error("the turn was stopped")]
-    Stopped { reason: Box<RawValue> },
+    Stopped { reason: Json },
     #[error("the turn ran out of time")]
     OutOfTime { ceiling: Ceiling },
     #[error("the calling turn ended")]

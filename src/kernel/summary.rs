@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
+use crate::kernel::json::Json;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::kernel::id::CallId;
 use crate::kernel::schema::Object;
@@ -57,7 +57,7 @@ impl Summary {
     }
 
     /// A result's metadata with the summary in it. Metadata that is no object, or has such keys of its own, stays.
-    pub fn attach(&self, metadata: Option<Box<RawValue>>) -> Option<Box<RawValue>> {
+    pub fn attach(&self, metadata: Option<Json>) -> Option<Json> {
         if self.entries.is_empty() {
             return metadata;
         }
@@ -80,7 +80,7 @@ impl Summary {
             text.push_str(&format!(r#","nested_calls_truncated":{}"#, self.truncated));
         }
         text.push('}');
-        Some(RawValue::from_string(text).expect("an object with one more member is JSON"))
+        Some(Json::known(text))
     }
 }
 

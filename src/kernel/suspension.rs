@@ -19,7 +19,7 @@ pub fn settle(port: &Rc<Port>) {
     if !waits && !waited {
         return;
     }
-    let mut turns: Vec<Rc<Turn>> = port.turns.borrow().values().cloned().collect();
+    let mut turns: Vec<Rc<Turn>> = port.turns.borrow().in_order();
     turns.sort_by_key(|turn| std::cmp::Reverse(turn.depth));
     for turn in turns {
         let still = turn.busy.get() == 0 && stands_still(port, &turn);
@@ -68,7 +68,9 @@ pub fn pending_below(port: &Port, turn: &Rc<Turn>) -> Vec<Pending> {
 }
 
 fn tree(port: &Port, root: &Rc<Turn>) -> Vec<Rc<Turn>> {
-    port.turns.borrow().values().filter(|turn| turn.id().is_within(root.id())).cloned().collect()
+    let mut turns = port.turns.borrow().in_order();
+    turns.retain(|turn| turn.id().is_within(root.id()));
+    turns
 }
 
 /// A turn that is about to end by itself brings those above it further, too.
@@ -90,7 +92,7 @@ pub fn go_on(turn: &Turn) {
 fn stands_still(port: &Port, turn: &Rc<Turn>) -> bool {
     let is_child = |child: &&Rc<Turn>| child.header.parent_turn_id.as_ref() == Some(turn.id());
     let turns = port.turns.borrow();
-    let mut children = turns.values().filter(is_child).peekable();
+    let mut children = turns.iter().filter(is_child).peekable();
     let waits = !turn.waiting.borrow().is_empty() || children.peek().is_some();
     waits && children.all(|child| child.is_suspended())
 }

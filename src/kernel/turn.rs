@@ -1,12 +1,12 @@
 //! One turn: an agent working for one caller (NT-1). It is opened once and closed once; what happens between is the
 //! loop in `turn_loop.rs`, raced here against whatever may cut it off.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::task::Waker;
 
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
 
 use crate::kernel::access::{Access, Verdict};
 use crate::kernel::approval::Waiting;
@@ -16,8 +16,9 @@ use crate::kernel::delegation;
 use crate::kernel::event::{CallInfo, Event, EventBody, EventView, Header, LimitName};
 use crate::kernel::gate::Gate;
 use crate::kernel::hooks::HookFlags;
-use crate::kernel::id::{CallId, Ticket, TurnId, TurnKey};
+use crate::kernel::id::{CallIds, Ticket, TurnId, TurnKey};
 use crate::kernel::limits::Limits;
+use crate::kernel::outcome::Outcome;
 use crate::kernel::port::Port;
 use crate::kernel::protocol::Command;
 use crate::kernel::record::Progressed;
@@ -26,7 +27,7 @@ use crate::kernel::spec::{AgentSpec, Exposure, ForwardSpec, Program};
 use crate::kernel::step::ModelStream;
 use crate::kernel::stop::Cut;
 use crate::kernel::time::{Moment, Sleep};
-use crate::kernel::transcript::Transcript;
+use crate::kernel::transcript::{Source, Transcript};
 use crate::kernel::usage::Usage;
 
 pub struct Turn {
@@ -40,7 +41,7 @@ pub struct Turn {
     pub origin: Option<Origin>,
     pub depth: u32,
     pub tree: Rc<Tree>,
-    pub input: Box<RawValue>,
+    pub input: Json,
     pub budget: Budget,
     pub limits: Limits,
     pub tree_meter: Option<Rc<TreeMeter>>,
@@ -56,9 +57,9 @@ pub struct Turn {
     pub usage: RefCell<Usage>,
     pub tree_usage: RefCell<Usage>,
     /// Ids of calls that the model has used in this turn (D-14).
-    pub call_ids: RefCell<BTreeSet<CallId>>,
-    /// How often each tool's body ran, for `maxUses`.
-    pub tool_uses: RefCell<Vec<u32>>,
+    pub call_ids: RefCell<CallIds>,
+    /// How often the body of each tool with `maxUses` ran.
+    pub tool_uses: RefCell<BTreeMap<usize, u32>>,
     /// What the middleware over this turn has hooks for.
     pub hooks: HookFlags,
     /// Orders the nested calls of all its callers.
@@ -75,10 +76,17 @@ pub struct Turn {
     limits_reached: RefCell<BTreeSet<LimitName>>,
     suspended: Cell<Option<Moment>>,
     suspended_ms: Cell<f64>,
-    stop_reason: RefCell<Option<Box<RawValue>>>,
+    stop_reason: RefCell<Option<Json>>,
     stop_waker: RefCell<Option<Waker>>,
     cut: RefCell<Option<Cut>>,
-    closed: Cell<bool>,
+    over: OnceCell<Box<Over>>,
+}
+
+/// How a turn ended.
+pub struct Over {
+    pub outcome: Outcome,
+    pub at: Moment,
+    pub used_ms: f64,
 }
 
 /// The call that opened a child turn.
@@ -135,8 +143,8 @@ pub struct Opening {
     pub parent: Option<Rc<Turn>>,
     pub origin: Option<Origin>,
     pub tree: Rc<Tree>,
-    pub input: Box<RawValue>,
-    pub messages: Vec<Box<RawValue>>,
+    pub input: Json,
+    pub messages: Vec<Json>,
     pub budget: Budget,
     pub limits: Limits,
     pub tree_meter: Option<Rc<TreeMeter>>,
@@ -150,6 +158,16 @@ pub struct Opening {
 impl Turn {
     pub fn new(opening: Opening) -> Rc<Self> {
         let Opening { port, program, agent_index, turn_id, parent, origin, tree, input, messages, .. } = opening;
+        let source = match &parent {
+            None => Source::Start,
+            // A child's brief.
+            Some(_) if input.get().starts_with('"') && !input.get().contains("\\u") => Source::Text,
+            Some(_) => Source::Sent,
+        };
+        let mut transcript = Transcript::default();
+        for message in &messages {
+            transcript.push_json(message, source);
+        }
         let agent = &program.agents[agent_index];
         let header = Header {
             parent_turn_id: parent.as_ref().map(|parent| parent.header.turn_id.clone()),
@@ -157,12 +175,13 @@ impl Turn {
             turn_id,
             agent_id: Rc::clone(&agent.id),
         };
+        let key = port.turns.borrow_mut().next_key();
         Rc::new(Self {
-            key: port.next_turn_key(),
+            key,
             started: port.now(),
-            tool_uses: RefCell::new(vec![0; agent.tools.len()]),
+            tool_uses: RefCell::default(),
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            transcript: RefCell::new(Transcript::new(messages)),
+            transcript: RefCell::new(transcript),
             budget: opening.budget.granted(),
             limits: opening.limits,
             tree_meter: opening.tree_meter,
@@ -189,7 +208,7 @@ impl Turn {
             stop_reason: RefCell::default(),
             stop_waker: RefCell::default(),
             cut: RefCell::default(),
-            closed: Cell::default(),
+            over: OnceCell::new(),
             port,
             program,
             agent_index,
@@ -233,9 +252,15 @@ impl Turn {
         if self.is_suspended() { None } else { self.deadline.get() }
     }
 
-    /// Where a turn that is not over stands.
+    /// Where the turn stands.
     pub fn status(&self) -> &'static str {
-        if self.is_suspended() { "suspended" } else { "running" }
+        match self.over().map(|over| &over.outcome) {
+            Some(Outcome::Completed) => "completed",
+            Some(Outcome::Failed { .. }) => "failed",
+            Some(Outcome::Stopped { .. }) => "stopped",
+            None if self.is_suspended() => "suspended",
+            None => "running",
+        }
     }
 
     pub fn is_suspended(&self) -> bool {
@@ -313,7 +338,7 @@ impl Turn {
     }
 
     /// Asks this turn to end as stopped; the first reason stays.
-    pub fn stop(&self, reason: Box<RawValue>) {
+    pub fn stop(&self, reason: Json) {
         self.stop_reason.borrow_mut().get_or_insert(reason);
         self.wake();
     }
@@ -325,7 +350,7 @@ impl Turn {
         }
     }
 
-    pub fn stop_reason(&self) -> Option<Box<RawValue>> {
+    pub fn stop_reason(&self) -> Option<Json> {
         self.stop_reason.borrow().clone()
     }
 
@@ -380,16 +405,16 @@ impl Turn {
     }
 
     /// The turn is over, once (NT-3).
-    pub fn end(&self) {
-        assert!(!self.closed.replace(true), "a turn has one outcome: {} was closed twice", self.id());
+    pub fn end(&self, outcome: Outcome) {
+        let over = Box::new(Over { outcome, at: self.port.now(), used_ms: self.used_ms() });
+        assert!(self.over.set(over).is_ok(), "a turn has one outcome: {} was closed twice", self.id());
+        self.stop_waker.take();
+        self.stream.take();
     }
 
-    pub fn take_events(&self) -> Vec<Event> {
-        self.events.take()
-    }
-
-    pub fn is_closed(&self) -> bool {
-        self.closed.get()
+    /// How it ended, once it has.
+    pub fn over(&self) -> Option<&Over> {
+        self.over.get().map(|over| &**over)
     }
 
     pub fn events(&self) -> std::cell::Ref<'_, Vec<Event>> {

@@ -9,9 +9,10 @@ use crate::kernel::contract;
 use crate::kernel::event::LimitName;
 use crate::kernel::limits::LimitBehavior;
 use crate::kernel::outcome::Failure;
-use crate::kernel::protocol::{Answer, Command, Offer};
+use crate::kernel::protocol::{Answer, Command, Offer, Offered, Scopes, TurnName};
 use crate::kernel::step::{self, StepEnd};
 use crate::kernel::text::Text;
+use crate::kernel::transcript::Source;
 use crate::kernel::turn::Turn;
 
 /// What pays for a step.
@@ -58,16 +59,17 @@ pub async fn run(turn: &Rc<Turn>) -> Result<(), Failure> {
 
 /// Tells the host that the turn exists, and what its model is offered.
 pub fn announce(turn: &Turn) {
+    let offered = turn.offered();
     turn.port.say(&Command::Open {
         turn_key: turn.key,
-        turn_id: turn.id(),
+        turn_id: TurnName(turn.id()),
         parent_key: turn.parent.as_ref().map(|parent| parent.key),
         agent_index: turn.agent_index,
         attempt: turn.attempt(),
         ticket: turn.origin.as_ref().and_then(|origin| origin.ticket),
-        tools: &turn.offered(),
+        tools: Offered { tools: &offered, are_all: offered.len() == turn.agent().listed },
         submit: turn.contract.as_ref().map(|contract| contract.part),
-        scopes: turn.access.scopes().collect(),
+        scopes: Scopes(turn.access.scopes().collect()),
     });
 }
 
@@ -77,10 +79,15 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
     let agent = turn.agent();
     if !agent.prepares {
         if let Some(instructions) = &agent.instructions {
-            turn.transcript.borrow_mut().instruct(instructions);
+            turn.transcript.borrow_mut().instruct(instructions, Source::Instructions);
         }
         return Ok(());
     }
+    Box::pin(ask_for_instructions(turn)).await
+}
+
+async fn ask_for_instructions(turn: &Rc<Turn>) -> Result<(), Failure> {
+    let agent = turn.agent();
     let mut sources = Vec::with_capacity(agent.reads.len());
     for (index, source) in agent.reads.iter().enumerate() {
         if !access::may_use(turn, Subject::Source(index), &source.access, None).await {
@@ -92,7 +99,7 @@ async fn instruct(turn: &Rc<Turn>) -> Result<(), Failure> {
     match effect.read::<Answer<Text>>().await {
         Answer::Ok(Text(text)) => {
             if !text.is_empty() {
-                turn.transcript.borrow_mut().instruct(&text);
+                turn.transcript.borrow_mut().instruct(&text, Source::Sent);
             }
             Ok(())
         }

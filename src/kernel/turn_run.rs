@@ -7,26 +7,26 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
-use tracing::Instrument;
 
 use crate::kernel::event::{EventBody, LimitName};
 use crate::kernel::outcome::{Cause, Failure, Outcome};
 use crate::kernel::record;
 use crate::kernel::stop::{Cut, Interrupted};
+use crate::kernel::trace;
 use crate::kernel::turn::Turn;
 use crate::kernel::turn_loop;
 
 /// Runs a turn to its one outcome.
 pub async fn run(turn: Rc<Turn>) -> Outcome {
-    let span = tracing::debug_span!("turn", id = %turn.id(), agent = %turn.header.agent_id);
-    async move {
-        let open = OpenTurn::new(&turn);
-        let outcome = race(&turn).await;
-        open.close(outcome.clone());
-        outcome
-    }
-    .instrument(span)
-    .await
+    let span = || tracing::debug_span!("turn", id = %turn.id(), agent = %turn.header.agent_id);
+    trace::within(span, run_plainly(&turn)).await
+}
+
+async fn run_plainly(turn: &Rc<Turn>) -> Outcome {
+    let open = OpenTurn::new(turn);
+    let outcome = race(turn).await;
+    open.close(outcome.clone());
+    outcome
 }
 
 /// The turn's loop against its interruption. The loop is dropped here, before the turn closes: its guards write the
@@ -77,7 +77,7 @@ struct OpenTurn(Rc<Turn>);
 
 impl OpenTurn {
     fn new(turn: &Rc<Turn>) -> Self {
-        turn.port.turns.borrow_mut().insert(turn.id().clone(), Rc::clone(turn));
+        turn.port.turns.borrow_mut().open(turn);
         turn_loop::announce(turn);
         turn.emit(EventBody::TurnStarted {
             attempt: turn.attempt(),
@@ -93,7 +93,7 @@ impl OpenTurn {
 
 impl Drop for OpenTurn {
     fn drop(&mut self) {
-        if !self.0.is_closed() {
+        if self.0.over().is_none() {
             let cut = self.0.cut();
             self.0.note_cut(&cut);
             close(&self.0, cut_outcome(&self.0, cut));
@@ -102,19 +102,21 @@ impl Drop for OpenTurn {
 }
 
 fn close(turn: &Rc<Turn>, outcome: Outcome) {
-    turn.end();
     let progressed = turn.progressed.borrow();
-    turn.emit(match &outcome {
+    let event = match &outcome {
         Outcome::Completed => EventBody::TurnCompleted { partial: progressed.partial, empty: progressed.is_empty() },
-        Outcome::Failed { cause } => EventBody::TurnFailed { cause: cause.clone() },
+        Outcome::Failed { cause } => EventBody::TurnFailed { cause: Box::new(cause.clone()) },
         Outcome::Stopped { reason } => EventBody::TurnStopped { reason: reason.clone() },
-    });
+    };
     drop(progressed);
-    turn.port.turns.borrow_mut().remove(turn.id());
+    turn.end(outcome);
+    turn.emit(event);
     if let Some(parent) = &turn.parent {
         parent.tree_usage.borrow_mut().add(&turn.tree_usage.borrow());
     }
-    record::finish(turn, &outcome, turn.take_events());
+    record::report_over(turn);
+    turn.port.turns.borrow_mut().remove(turn.key);
+    turn.port.closed.borrow_mut().push(Rc::clone(turn));
 }
 
 /// The cause that a caller sees of a child that did not complete.

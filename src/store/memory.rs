@@ -1,20 +1,27 @@
-//! The default store: the last finished trees, in memory (D-40).
+//! The default store: the last finished trees, in memory (D-40). A turn that is over is its own record, which is written when
+//! somebody reads it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 use crate::kernel::id::TurnId;
-use crate::kernel::record::ClosedTurn;
+use crate::kernel::turn::Turn;
 
 /// How many finished trees are kept unless told otherwise.
 const KEEP_TREES: usize = 1_000;
 
 #[derive(Default)]
 pub struct MemoryStore {
-    /// The turns of each tree by its root.
-    trees: BTreeMap<TurnId, BTreeMap<TurnId, ClosedTurn>>,
-    /// Roots of finished trees, oldest first.
-    finished: VecDeque<TurnId>,
+    /// Finished trees, oldest first.
+    finished: VecDeque<FinishedTree>,
+    /// Turns that are over below roots that are not.
+    below: BTreeMap<TurnId, Vec<Rc<Turn>>>,
     keep: usize,
+}
+
+struct FinishedTree {
+    root: Rc<Turn>,
+    below: Vec<Rc<Turn>>,
 }
 
 impl MemoryStore {
@@ -23,27 +30,29 @@ impl MemoryStore {
     }
 
     /// Takes a turn that is over. When its root is, the oldest tree beyond the limit is forgotten.
-    pub fn put(&mut self, turn: ClosedTurn) {
-        let root = turn.header.root_turn_id.clone();
-        let is_root = turn.header.parent_turn_id.is_none();
-        self.trees.entry(root.clone()).or_default().insert(turn.header.turn_id.clone(), turn);
-        if !is_root {
+    pub fn put(&mut self, turn: Rc<Turn>) {
+        let root_id = &turn.header.root_turn_id;
+        if turn.parent.is_some() {
+            match self.below.get_mut(root_id) {
+                Some(below) => below.push(turn),
+                None => drop(self.below.insert(root_id.clone(), vec![turn])),
+            }
             return;
         }
-        self.finished.push_back(root);
+        let below = if self.below.is_empty() { Vec::new() } else { self.below.remove(root_id).unwrap_or_default() };
+        self.finished.push_back(FinishedTree { root: turn, below });
         while self.finished.len() > self.keep {
-            if let Some(oldest) = self.finished.pop_front() {
-                self.trees.remove(&oldest);
-            }
+            self.finished.pop_front();
         }
     }
 
-    pub fn get(&self, turn_id: &TurnId) -> Option<&ClosedTurn> {
-        self.trees.get(&turn_id.root())?.get(turn_id)
+    pub fn get(&self, turn_id: &TurnId) -> Option<&Rc<Turn>> {
+        self.turns().find(|turn| turn.id() == turn_id)
     }
 
-    /// Every kept turn, by id: the order in which their trees began, each parent before its children.
-    pub fn turns(&self) -> impl Iterator<Item = &ClosedTurn> {
-        self.trees.values().flat_map(BTreeMap::values)
+    /// Every kept turn, in no particular order.
+    pub fn turns(&self) -> impl Iterator<Item = &Rc<Turn>> {
+        let finished = self.finished.iter().rev().flat_map(|tree| std::iter::once(&tree.root).chain(&tree.below));
+        finished.chain(self.below.values().flatten())
     }
 }

@@ -1,29 +1,45 @@
 //! What goes out.
 
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use crate::kernel::json::Json;
+use serde::Serialize;
 
 use crate::kernel::approval::Pending;
 use crate::kernel::call_view::{CallView, ResultView};
 use crate::kernel::event::{ErrorInfo, EventView};
 use crate::kernel::id::{CallId, EffectId, KeptId, Ticket, TurnId, TurnKey};
 use crate::kernel::ledger::LedgerEntry;
+use crate::kernel::protocol::outbox::{Field, NONE, OWN, Outbox, text_fields};
 use crate::kernel::record::TurnResult;
+use crate::kernel::transcript::Unsent;
 
-/// Declares the commands. Each crosses as a JSON array: its name, then its fields in the order in which they stand here, which
-/// costs its reader half of what an object does.
+/// Declares the commands. Each crosses as a row of its kind, which is its place in this list, and its fields in the order in which they
+/// stand here.
 macro_rules! commands {
     ($(
         $(#[$about:meta])*
-        $name:literal => $variant:ident { $( $(#[$meaning:meta])* $field:ident: $type:ty ),* $(,)? }
+        $kind:literal $name:literal => $variant:ident { $( $(#[$meaning:meta])* $field:ident: $type:ty ),* $(,)? }
     )*) => {
         /// What the kernel asks of the host, or tells it.
         pub enum Command<'a> {
             $( $(#[$about])* $variant { $( $(#[$meaning])* $field: $type ),* }, )*
         }
 
-        impl Serialize for Command<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl Command<'_> {
+            /// Writes it as a row.
+            pub fn write(&self, out: &mut Outbox) {
+                match self {
+                    $( Self::$variant { $( $field ),* } => {
+                        let row = out.begin();
+                        $( $field.write(out); )*
+                        out.end(row, $kind);
+                    } )*
+                }
+            }
+        }
+
+        #[cfg(test)]
+        impl serde::Serialize for Command<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $( Self::$variant { $( $field ),* } => ($name, $( $field ),*).serialize(serializer), )*
                 }
@@ -40,9 +56,9 @@ macro_rules! commands {
 
 commands! {
     /// A turn begins: the host keeps its message list until `close` or `settled`.
-    "open" => Open {
+    0 "open" => Open {
         turn_key: TurnKey,
-        turn_id: &'a TurnId,
+        turn_id: TurnName<'a>,
         parent_key: Option<TurnKey>,
         /// Position of its agent in the program.
         agent_index: usize,
@@ -50,22 +66,22 @@ commands! {
         /// The nested call that opened a child turn: its code runs in that one's context.
         ticket: Option<Ticket>,
         /// Positions of the tools that its model is offered.
-        tools: &'a [usize],
+        tools: Offered<'a>,
         /// Position in `emits` of the part that the submit tool takes.
         submit: Option<usize>,
         /// The scopes that it may use.
-        scopes: Vec<&'a str>,
+        scopes: Scopes<'a>,
     }
     /// A child turn is over.
-    "close" => Close { turn_key: TurnKey }
+    1 "close" => Close { turn_key: TurnKey }
     /// A root turn is over: append the messages and hand out the result.
-    "settled" => Settled { turn_key: TurnKey, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> }
+    2 "settled" => Settled { turn_key: TurnKey, append: Unsent<'a>, result: TurnResult<'a> }
     /// A root turn stands still until a human decides: append the messages and hand out the result so far.
-    "suspended" => Suspended { turn_key: TurnKey, append: &'a [Box<RawValue>], result: &'a TurnResult<'a> }
+    3 "suspended" => Suspended { turn_key: TurnKey, append: Unsent<'a>, result: TurnResult<'a> }
     /// Produce the instructions, from these sources and the agent's own. Answer: [`Answer`] of a text.
-    "instructions" => Instructions { id: EffectId, turn_key: TurnKey, sources: &'a [usize] }
+    4 "instructions" => Instructions { id: EffectId, turn_key: TurnKey, sources: &'a [usize] }
     /// Ask the predicate of a tool or a source. Answer: [`Answer`] of a boolean.
-    "access" => Access {
+    5 "access" => Access {
         id: EffectId,
         turn_key: TurnKey,
         ticket: Option<Ticket>,
@@ -73,9 +89,9 @@ commands! {
         source_index: Option<usize>,
     }
     /// Append the messages: hooks are about to see the request.
-    "append" => Append { turn_key: TurnKey, append: &'a [Box<RawValue>] }
+    6 "append" => Append { turn_key: TurnKey, append: Unsent<'a> }
     /// Run the hooks of a stage in order, until one refuses. Answer: [`HookAnswer`].
-    "hooks" => Hooks {
+    7 "hooks" => Hooks {
         id: EffectId,
         turn_key: TurnKey,
         stage: Stage,
@@ -86,41 +102,41 @@ commands! {
         offer: Option<Offer>,
     }
     /// Ask `security.authorizeTool`. Answer: [`AuthorizeAnswer`].
-    "authorize" => Authorize { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
+    8 "authorize" => Authorize { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
     /// Ask `approve`. Answer: [`ApproveAnswer`].
-    "approve" => Approve { id: EffectId, turn_key: TurnKey, pending: &'a Pending }
+    9 "approve" => Approve { id: EffectId, turn_key: TurnKey, pending: &'a Pending }
     /// Get the values that the host injects. Answer: [`Answer`] of an object.
-    "inject" => Inject { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
+    10 "inject" => Inject { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
     /// Write to the effect ledger, or ask it. Answer: [`Answer`] of nothing, or of call ids.
-    "ledger" => Ledger { id: EffectId, turn_key: TurnKey, entry: &'a LedgerEntry<'a> }
+    11 "ledger" => Ledger { id: EffectId, turn_key: TurnKey, entry: &'a LedgerEntry<'a> }
     /// Append the messages and call the model. Answer: [`ModelAnswer`].
-    "model" => Model { id: EffectId, turn_key: TurnKey, append: &'a [Box<RawValue>], offer: Offer, stream: bool }
+    12 "model" => Model { id: EffectId, turn_key: TurnKey, append: Unsent<'a>, offer: Offer, stream: bool }
     /// Check arguments by the tool's Standard Schema and keep what it returns for the body. Answer: [`PrepareAnswer`].
-    "prepare" => Prepare {
+    13 "prepare" => Prepare {
         id: EffectId,
         turn_key: TurnKey,
         ticket: Option<Ticket>,
         tool_index: usize,
         /// Absent where the check was begun ahead.
-        args: Option<&'a RawValue>,
+        args: Option<&'a Json>,
         begun: Option<KeptId>,
     }
     /// Check a part's value by its Standard Schema. Answer: [`PartAnswer`].
-    "preparePart" => PreparePart { id: EffectId, turn_key: TurnKey, part_index: usize, value: &'a RawValue }
+    14 "preparePart" => PreparePart { id: EffectId, turn_key: TurnKey, part_index: usize, value: &'a Json }
     /// Make the brief of a child turn from the checked input. Answer: [`Answer`] of a user message's content.
-    "brief" => Brief {
+    15 "brief" => Brief {
         id: EffectId,
         turn_key: TurnKey,
         ticket: Option<Ticket>,
         tool_index: usize,
         /// Absent when the host keeps what it checked.
-        args: Option<&'a RawValue>,
+        args: Option<&'a Json>,
         kept: Option<KeptId>,
     }
     /// Run a call's wrap layers; their `next()` comes back as [`Input::Next`]. Answer: [`CallAnswer`].
-    "wrap" => Wrap { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
+    16 "wrap" => Wrap { id: EffectId, turn_key: TurnKey, ticket: Option<Ticket>, call: CallView<'a> }
     /// What a `callTool()` or a `next()` resolves with, or rejects with. Neither: its caller was cut off.
-    "resolve" => Resolve {
+    17 "resolve" => Resolve {
         ticket: Ticket,
         result: Option<ResultView<'a>>,
         error: Option<ErrorInfo>,
@@ -128,27 +144,27 @@ commands! {
         thrown_by: Option<EffectId>,
     }
     /// Run a tool's body. Answer: [`CallAnswer`].
-    "call" => Call {
+    18 "call" => Call {
         id: EffectId,
         turn_key: TurnKey,
         ticket: Option<Ticket>,
         tool_index: usize,
         /// Says where the call stands, too: `<parent>/<n>` for a nested one.
-        call_id: &'a CallId,
+        call_id: CallName<'a>,
         /// Absent when the host keeps what it checked.
-        args: Option<&'a RawValue>,
+        args: Args<'a>,
         kept: Option<KeptId>,
         /// What is kept may be needed again.
         may_run_again: bool,
     }
     /// Forget what is kept: the call was refused or never begins, or its child turn is over.
-    "release" => Release { turn_key: TurnKey, kept: KeptId }
+    19 "release" => Release { turn_key: TurnKey, kept: KeptId }
     /// Nobody waits for this answer any longer: abort its signal, ignore what still comes.
-    "cancel" => Cancel { id: EffectId, code: &'static str, message: &'a str }
+    20 "cancel" => Cancel { id: EffectId, code: &'static str, message: &'a str }
     /// An event of a tree that somebody listens to.
-    "event" => Event { turn_key: TurnKey, event: EventView<'a> }
+    21 "event" => Event { turn_key: TurnKey, event: EventView<'a> }
     /// Call `tick` at this moment of the monotonic clock, in milliseconds.
-    "wake" => Wake { at: f64 }
+    22 "wake" => Wake { at: f64 }
 }
 
 /// What the model of a turn is offered in one step.
@@ -172,4 +188,194 @@ pub enum Stage {
     AfterTool,
     CheckNestedTool,
     ObserveNestedResult,
+}
+
+/// How a call is named to the host, which knows the calls of a reply, and the calls that a body makes.
+#[derive(Clone, Copy)]
+pub struct CallName<'a> {
+    pub id: &'a CallId,
+    pub place: Place,
+    /// The host knows which call it is nested in.
+    pub is_known: bool,
+}
+
+/// Where a call came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Among the calls of the reply, under the id that it has there.
+    Given(u32),
+    /// Among the calls of the reply, under an id of ours.
+    Renamed(u32),
+    /// Among the nested calls of its caller.
+    Nested(u32),
+}
+
+impl Serialize for CallName<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.id.serialize(serializer)
+    }
+}
+
+impl Field for CallName<'_> {
+    fn write(&self, out: &mut Outbox) {
+        match self.place {
+            Place::Given(position) => {
+                position.write(out);
+                out.word(OWN);
+            }
+            Place::Renamed(position) => {
+                position.write(out);
+                out.json(self.id);
+            }
+            Place::Nested(number) => {
+                out.word(-i32::try_from(number).unwrap_or(i32::MAX));
+                if self.is_known { out.word(OWN) } else { out.json(self.id) }
+            }
+        }
+    }
+}
+
+/// The arguments of a body.
+#[derive(Clone, Copy)]
+pub enum Args<'a> {
+    /// The host keeps what it checked.
+    Kept,
+    /// Those of the reply.
+    Given(&'a Json),
+    /// Others, repaired, filled in or rewritten.
+    Other(&'a Json),
+}
+
+impl Serialize for Args<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Kept => serializer.serialize_none(),
+            Self::Given(json) | Self::Other(json) => json.serialize(serializer),
+        }
+    }
+}
+
+impl Field for Args<'_> {
+    fn write(&self, out: &mut Outbox) {
+        match self {
+            Self::Kept => out.word(NONE),
+            Self::Given(_) => out.word(OWN),
+            Self::Other(json) => out.text(json.get().to_owned()),
+        }
+    }
+}
+
+impl Field for Offer {
+    fn write(&self, out: &mut Outbox) {
+        out.word(*self as i32);
+    }
+}
+
+impl Field for Stage {
+    fn write(&self, out: &mut Outbox) {
+        out.word(*self as i32);
+    }
+}
+
+impl Field for EffectId {
+    fn write(&self, out: &mut Outbox) {
+        self.0.write(out);
+    }
+}
+
+impl Field for TurnKey {
+    fn write(&self, out: &mut Outbox) {
+        self.0.write(out);
+    }
+}
+
+impl Field for KeptId {
+    fn write(&self, out: &mut Outbox) {
+        self.0.write(out);
+    }
+}
+
+impl Field for Ticket {
+    fn write(&self, out: &mut Outbox) {
+        self.0.write(out);
+    }
+}
+
+impl Field for ResultView<'_> {
+    fn write(&self, out: &mut Outbox) {
+        match self {
+            Self::AsAnswered(_) => out.word(OWN),
+            Self::Whole { .. } => out.json(self),
+        }
+    }
+}
+
+impl Field for &Json {
+    fn write(&self, out: &mut Outbox) {
+        out.text(self.get().to_owned());
+    }
+}
+
+text_fields!(
+    &TurnId,
+    &[usize],
+    Vec<&str>,
+    &str,
+    CallView<'_>,
+    &Pending,
+    &LedgerEntry<'_>,
+    ErrorInfo,
+    EventView<'_>,
+    &TurnResult<'_>
+);
+
+/// A turn's id, of which the host knows all but a child's number.
+#[derive(Clone, Copy)]
+pub struct TurnName<'a>(pub &'a TurnId);
+
+impl Serialize for TurnName<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl Field for TurnName<'_> {
+    fn write(&self, out: &mut Outbox) {
+        self.0.number().write(out);
+    }
+}
+
+/// Positions of tools.
+#[derive(Clone, Copy)]
+pub struct Offered<'a> {
+    pub tools: &'a [usize],
+    /// They are all that the agent lists.
+    pub are_all: bool,
+}
+
+impl Serialize for Offered<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.tools.serialize(serializer)
+    }
+}
+
+impl Field for Offered<'_> {
+    fn write(&self, out: &mut Outbox) {
+        if self.are_all { out.word(OWN) } else { out.json(self.tools) }
+    }
+}
+
+/// Names of scopes, mostly none.
+pub struct Scopes<'a>(pub Vec<&'a str>);
+
+impl Serialize for Scopes<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl Field for Scopes<'_> {
+    fn write(&self, out: &mut Outbox) {
+        if self.0.is_empty() { out.word(OWN) } else { out.json(&self.0) }
+    }
 }

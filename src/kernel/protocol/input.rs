@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::kernel::json::Json;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::kernel::approval::Decision;
 use crate::kernel::budget::Budget;
@@ -11,21 +11,21 @@ use crate::kernel::event::{DeltaKind, Progress};
 use crate::kernel::hooks::HookFlags;
 use crate::kernel::id::{EffectId, Ticket, TurnId};
 use crate::kernel::limits::Limits;
-use crate::kernel::protocol::PrepareAnswer;
+use crate::kernel::protocol::{PrepareAnswer, ToolName};
 use crate::kernel::spec::ContractSpec;
 use crate::kernel::text::Text;
 
-/// The start of a root turn.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// The start of a root turn. What is not told is empty.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Start {
     pub turn_id: TurnId,
     /// Wall clock minus monotonic clock, in milliseconds.
     pub wall_offset_ms: f64,
     /// Earlier messages and the input, in the AI SDK's shape.
-    pub messages: Vec<Box<RawValue>>,
+    pub messages: Vec<Json>,
     /// What the record shows as the input.
-    pub input: Box<RawValue>,
+    pub input: Json,
     pub budget: Budget,
     pub limits: Limits,
     pub contract: Option<ContractSpec>,
@@ -42,7 +42,7 @@ pub struct Start {
 /// A stop that came before the start, or before the turn went on; its reason may be `null`.
 #[derive(Deserialize)]
 pub struct StoppedBefore {
-    pub reason: Box<RawValue>,
+    pub reason: Json,
 }
 
 /// What the host tells between start and end, besides answers. The tag stands first, so that bodies are read in place.
@@ -61,13 +61,13 @@ pub enum Input {
     Stop {
         turn_id: TurnId,
         subtree: bool,
-        reason: Box<RawValue>,
+        reason: Json,
     },
     /// The `ctx.emit` of the body `id`: the value is validated.
     Emit {
         id: EffectId,
         part: usize,
-        value: Box<RawValue>,
+        value: Json,
     },
     /// The `ctx.progress` of the body `id`.
     Progress {
@@ -85,7 +85,7 @@ pub enum Input {
     Next {
         id: EffectId,
         ticket: Ticket,
-        args: Option<Box<RawValue>>,
+        args: Option<Json>,
     },
     /// What humans decided, by the id of what is pending.
     Resume {
@@ -102,8 +102,8 @@ pub enum Input {
 pub struct ToolRequest {
     pub id: EffectId,
     pub ticket: Ticket,
-    pub tool: Text,
-    pub args: Option<Box<RawValue>>,
+    pub tool: ToolName,
+    pub args: Option<Json>,
     /// The host's check of the arguments, made ahead.
     #[serde(default)]
     pub ahead: Option<PrepareAnswer>,

@@ -5,11 +5,12 @@ mod answer;
 mod command;
 mod input;
 mod options;
+pub mod outbox;
 
 pub use self::answer::{
-    Answer, ApproveAnswer, AuthorizeAnswer, CallAnswer, CallResult, HookAnswer, ModelAnswer, ModelError, ModelReply,
-    PartAnswer, PrepareAnswer, Thrown,
+    Answer, ApproveAnswer, AskedCall, AuthorizeAnswer, CallAnswer, CallResult, FinishReason, Given, HookAnswer,
+    ModelAnswer, ModelError, ModelReply, Part, PartAnswer, PrepareAnswer, TextPart, Thrown, ToolName,
 };
-pub use self::command::{Command, Offer, Stage};
+pub use self::command::{Args, CallName, Command, Offer, Offered, Place, Scopes, Stage, TurnName};
 pub use self::input::{Input, Start, StoppedBefore, ToolRequest};
 pub use self::options::KeelOptions;
