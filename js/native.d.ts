@@ -15,23 +15,34 @@ export declare class Schema {
   validate(text: string): string | null
 }
 
-/** Answers the command `id`. */
-export declare function answer(kernel: number, id: number, text: string, nowMs: number): string | null
+/** A tool call that has more to it: provider options as JSON, or a check that is no acceptance, as JSON. */
+export declare function callWith(kernel: number, id: Text, tool: Text, input: Text, providerExecuted: boolean, providerOptions?: Text | undefined | null, check?: Text | undefined | null): void
 
 /** Forgets a kernel: nobody has its number any longer. */
 export declare function closeKernel(kernel: number): void
 
 /** Anything else that happened. */
-export declare function input(kernel: number, text: string, nowMs: number): string | null
+export declare function input(kernel: number, text: Text): number
+
+/** Hands out all words again, in memory that has room for them. */
+export declare function more(kernel: number, words: Int32Array): number
 
 /**
- * Opens the kernel of one keel, with its records; returns its number. Calls that name it take the monotonic clock in
- * milliseconds and return the commands that follow, as a JSON array, or `null`.
+ * Opens the kernel of one keel, with its records; returns its number. Calls that name it find the time (the monotonic clock in
+ * milliseconds) as the first of `numbers`, and return how many words of commands they left in `words`: negative where texts belong
+ * to them, more than there is room for where `more` has to be asked for all of them.
  */
-export declare function openKernel(options: string): number
+export declare function openKernel(options: string, numbers: Float64Array, words: Int32Array): number
 
 /** Looks something up, as JSON text. */
 export declare function query(kernel: number, text: string, nowMs: number): string
 
-/** Opens a root turn of the program's first agent. */
-export declare function start(kernel: number, program: Program, text: string, nowMs: number): string | null
+/** A part of the reply that `reply` will complete, as JSON: any but a tool call or a plain text. */
+export declare function sayOther(kernel: number, text: Text): void
+
+/**
+ * Opens a root turn of the program's first agent. `numbers` holds, behind the time: what the wall clock is ahead of it, and whether the
+ * caller is authenticated and whether somebody listens, each 1 or 0. `input`: a plain text, where the turn begins with nothing else;
+ * `rest`: all that the protocol's `Start` has besides, as JSON, where it has anything.
+ */
+export declare function start(kernel: number, program: Program, turnId: Text, input?: Text | undefined | null, rest?: Text | undefined | null): number

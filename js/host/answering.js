@@ -5,7 +5,7 @@
 import { EffectSignal } from "./effect-signal.js";
 import { thrown } from "./tool-answer.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
 /** The bits of an id that name its place, which is taken again when it is free: the kernel's `PLACE_BITS`. */

@@ -11,7 +11,7 @@ import { resultText, thrownAnswer, toolAnswer } from "./tool-answer.js";
 import { ToolContext } from "./tool-context.js";
 import { validate } from "./validate.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 
 /** @type {Record<string, (host: Host, command: any, at: any) => void>} */
 export const callCommands = {

@@ -2,8 +2,8 @@
  * `ctx.callTool`: a tool that calls another one through the runtime, past every gate that a call of the model passes.
  */
 
-import { describe, optionInvalid } from "../options.js";
-import { checkSignal } from "../run-options.js";
+import { describe, optionInvalid } from "../definitions/options.js";
+import { checkSignal } from "../running/run-options.js";
 import { checkAhead, checkText } from "./check-arguments.js";
 import { watchSignal } from "./stop-signal.js";
 

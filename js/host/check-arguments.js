@@ -6,7 +6,7 @@
 
 import { validate } from "./validate.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
 /** @typedef {{ value: unknown, exclusive: boolean | null }} Accepted what the body will get, and whether it runs alone */

@@ -3,16 +3,16 @@
  * outermost first (D-16); what a refusal means is decided in the kernel.
  */
 
-import { freezeDeep } from "../freeze-deep.js";
+import { freezeDeep } from "../values/freeze-deep.js";
 import { KeelError } from "../error.js";
-import { describe } from "../options.js";
+import { describe } from "../definitions/options.js";
 import { ask, askPlainly } from "./answering.js";
 import { callView } from "./call-view.js";
 import { thrown, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 import { runWraps } from "./wraps.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 

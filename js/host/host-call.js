@@ -6,7 +6,7 @@ import { KeelError } from "../error.js";
 import { levelOf, parentOf } from "./call-view.js";
 import { EffectSignal } from "./effect-signal.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
 export class HostCall extends EffectSignal {

@@ -3,7 +3,7 @@
  */
 
 import { Transcript } from "../model/transcript.js";
-import { freezeDeep } from "../freeze-deep.js";
+import { freezeDeep } from "../values/freeze-deep.js";
 import { detachedRequest, detachedTools } from "../model/detached-request.js";
 import { IssuedCall, replyMessage, resultsMessage } from "./issued-call.js";
 
@@ -82,7 +82,7 @@ export class HostTurn {
   /**
    * Appends messages to the transcript.
    *
-   * @param {import("../host.js").Host} host
+   * @param {import("./host.js").Host} host
    * @param {number} at where the row of a command counts them, and then names each
    */
   append(host, at) {

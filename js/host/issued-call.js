@@ -2,9 +2,9 @@
  * A call of the model's last reply: what the host keeps of it until its result is in the transcript.
  */
 
-import { copyFrozen } from "../copy-frozen.js";
-import { freezeDeep } from "../freeze-deep.js";
-import { toWellFormedText } from "../model/json-text.js";
+import { copyFrozen } from "../values/copy-frozen.js";
+import { freezeDeep } from "../values/freeze-deep.js";
+import { toWellFormedText } from "../values/json-text.js";
 
 /** @import { ToolAnswer } from "./tool-answer.js" */
 
@@ -93,7 +93,7 @@ export function replyMessage(content, issued) {
  * The results of a reply's calls, as a message.
  *
  * @param {readonly IssuedCall[]} issued
- * @param {import("../host.js").Host} host
+ * @param {import("./host.js").Host} host
  * @param {number} at where the row of a command names what is sent of each
  */
 export function resultsMessage(issued, host, at) {

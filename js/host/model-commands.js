@@ -3,14 +3,14 @@
  */
 
 import { KeelError } from "../error.js";
-import { callModel, describeModelError, isLanguageModel, modelId, readOwnReply } from "../model.js";
+import { callModel, describeModelError, isLanguageModel, modelId, readOwnReply } from "../model/call-model.js";
 import { ask, expect } from "./answering.js";
 import { checksOf } from "./check-arguments.js";
 import { tellError } from "./hook-commands.js";
 import { ModelOptions } from "./model-options.js";
 import { TurnContext } from "./turn-context.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 
@@ -100,7 +100,7 @@ const OFFERS = /** @type {const} */ (["all", "submit", "nothing"]);
  * @param {Host} host
  * @param {HostTurn} turn
  * @param {EffectSignal} effect
- * @returns {import("../model.js").OnDelta}
+ * @returns {import("../model/call-model.js").OnDelta}
  */
 function deltasOf(host, turn, effect) {
   return (delta) => {

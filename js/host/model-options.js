@@ -1,6 +1,6 @@
 /** What a model is called with besides its request. */
 
-/** @import { Clock } from "../clock.js" */
+/** @import { Clock } from "../running/clock.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 
 /** Has a `signal` besides what is declared: made when it is first read. */

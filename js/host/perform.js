@@ -2,7 +2,7 @@
  * The host's half of each command. A command is a row of numbers: its head, then the fields that the kernel's
  * `protocol/command.rs` lists, in that order. The usual commands read their rows themselves, the others are made arrays of.
  *
- * @import { Host } from "../host.js"
+ * @import { Host } from "./host.js"
  */
 
 import { callCommands } from "./call-commands.js";

@@ -3,12 +3,12 @@
  * tools, parts and schemas by position. Made at an agent's first run and kept as long as the agent.
  */
 
-import { native } from "../binding.js";
-import { resolveTools } from "../agent.js";
-import { submitSchema, submitToolId } from "../part.js";
-import { hookFlags } from "../middleware.js";
-import { compile } from "../schema.js";
-import { offeredInput } from "../tool.js";
+import { native } from "../binding/native.js";
+import { resolveTools } from "../definitions/agent.js";
+import { submitSchema, submitToolId } from "../definitions/part.js";
+import { hookFlags } from "../definitions/define-middleware.js";
+import { compile } from "../schema/to-schema.js";
+import { offeredInput } from "../definitions/tool.js";
 
 /**
  * @typedef {object} AgentProgram what the host looks up by the kernel's positions

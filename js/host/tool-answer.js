@@ -5,9 +5,9 @@
  */
 
 import { KeelError } from "../error.js";
-import { describe } from "../options.js";
-import { toWellFormedText } from "../model/json-text.js";
-import { isToolResult } from "../tool-result.js";
+import { describe } from "../definitions/options.js";
+import { toWellFormedText } from "../values/json-text.js";
+import { isToolResult } from "../definitions/tool-result.js";
 
 /**
  * @typedef {object} ToolAnswer what a body answered; values as JSON text, which is also how they are copied

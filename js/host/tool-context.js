@@ -3,9 +3,9 @@
  * functions may be taken off it.
  */
 
+import { describe, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { describe, optionInvalid } from "../options.js";
-import { compile } from "../schema.js";
+import { compile } from "../schema/to-schema.js";
 import { callTool } from "./call-tool.js";
 
 /** @import { HostCall } from "./host-call.js" */

@@ -2,11 +2,11 @@
  * Commands about turns as a whole: they open, tell, stand still and end. None of them runs user code but event readers.
  */
 
-import { resultOf, usualResult } from "../result.js";
+import { resultOf, usualResult } from "../reading/result.js";
 import { PLACE } from "./answering.js";
 import { HostTurn } from "./host-turn.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 
 /** @import { Run } from "./run.js" */
 

@@ -3,7 +3,7 @@
  * schema does, so that most calls cost no turn of the microtask queue for it.
  */
 
-import { toWellFormedText } from "../model/json-text.js";
+import { toWellFormedText } from "../values/json-text.js";
 import { thrown } from "./tool-answer.js";
 
 /**

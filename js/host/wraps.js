@@ -8,7 +8,7 @@ import { expect, scopeOf } from "./answering.js";
 import { thrownAnswer, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 
-/** @import { Host } from "../host.js" */
+/** @import { Host } from "./host.js" */
 
 /**
  * @param {Host} host

@@ -1,6 +1,6 @@
+import { defineMiddleware } from "../definitions/define-middleware.js";
+import { checkOptions, checkStrings, checkType } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { defineMiddleware } from "../middleware.js";
-import { checkOptions, checkStrings, checkType } from "../options.js";
 
 /**
  * Lets a human decide about the named tools. A call of the model that nobody allowed waits for one; a nested call is

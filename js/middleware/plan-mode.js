@@ -1,6 +1,6 @@
+import { defineMiddleware } from "../definitions/define-middleware.js";
+import { checkOptions, checkStrings, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { defineMiddleware } from "../middleware.js";
-import { checkOptions, checkStrings, optionInvalid } from "../options.js";
 import { checkPolicies, isClassified, SIDE_EFFECTS } from "./tool-policy.js";
 
 /**

@@ -1,6 +1,6 @@
+import { defineMiddleware } from "../definitions/define-middleware.js";
+import { checkCount, checkOptions, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { defineMiddleware } from "../middleware.js";
-import { checkCount, checkOptions, optionInvalid } from "../options.js";
 
 /** Turns whose calls are remembered; beyond that the oldest are forgotten. */
 const TURNS_MAX = 1_000;

@@ -1,6 +1,6 @@
+import { defineMiddleware } from "../definitions/define-middleware.js";
+import { checkStrings } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { defineMiddleware } from "../middleware.js";
-import { checkStrings } from "../options.js";
 
 /**
  * Admits the named tools only, for the model and for tools alike, and offers no others to the model.

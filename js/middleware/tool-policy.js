@@ -1,6 +1,13 @@
+import { defineMiddleware } from "../definitions/define-middleware.js";
+import {
+  checkArray,
+  checkChoice,
+  checkOptions,
+  checkStrings,
+  checkType,
+  optionInvalid,
+} from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { defineMiddleware } from "../middleware.js";
-import { checkArray, checkChoice, checkOptions, checkStrings, checkType, optionInvalid } from "../options.js";
 import { offerOnly } from "./tool-allowlist.js";
 
 /** What a tool may do to the world; `readOnly` is no side effect. */

@@ -9,8 +9,8 @@ import { readReplyStream } from "./reply-stream.js";
 /**
  * @param {any} model
  * @param {any} request
- * @param {import("../model.js").CallOptions} options
- * @param {import("../model.js").OnDelta} [onDelta]
+ * @param {import("./call-model.js").CallOptions} options
+ * @param {import("./call-model.js").OnDelta} [onDelta]
  * @returns {Promise<import("./reply.js").NormalisedReply>}
  */
 export async function callLanguageModel(model, request, options, onDelta) {

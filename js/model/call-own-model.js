@@ -7,8 +7,8 @@ import { readReplyStream } from "./reply-stream.js";
 /**
  * @param {any} model
  * @param {any} request
- * @param {import("../model.js").CallOptions} options handed on as they are, so that `signal` stays lazy
- * @param {import("../model.js").OnDelta} [onDelta]
+ * @param {import("./call-model.js").CallOptions} options handed on as they are, so that `signal` stays lazy
+ * @param {import("./call-model.js").OnDelta} [onDelta]
  * @returns {Promise<import("./reply.js").NormalisedReply>}
  */
 export async function callOwnModel(model, request, options, onDelta) {
@@ -20,7 +20,7 @@ export async function callOwnModel(model, request, options, onDelta) {
  *
  * @param {any} model
  * @param {any} given
- * @param {import("../model.js").OnDelta} [onDelta]
+ * @param {import("./call-model.js").OnDelta} [onDelta]
  * @returns {import("./reply.js").NormalisedReply | Promise<import("./reply.js").NormalisedReply>} a promise where the reply is a stream
  */
 export function readOwnReply(model, given, onDelta) {

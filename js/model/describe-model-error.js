@@ -1,6 +1,6 @@
 /** What a model's failure means to the kernel: whether trying again may help, and when. */
 
-import { toWellFormedText } from "./json-text.js";
+import { toWellFormedText } from "../values/json-text.js";
 
 /**
  * @typedef {object} ModelErrorDescription

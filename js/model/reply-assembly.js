@@ -1,7 +1,7 @@
 /** Puts the parts of a stream together, block by block, and tells the deltas on as they come. */
 
 import { KeelError } from "../error.js";
-import { toWellFormedText } from "./json-text.js";
+import { toWellFormedText } from "../values/json-text.js";
 import { describe, normalisePart, normaliseToolCall, providerOptions } from "./reply-part.js";
 
 /** @typedef {{ type: "text" | "reasoning", text: string, providerOptions?: any }} TextPart */
@@ -23,7 +23,7 @@ export class ReplyAssembly {
 
   /**
    * @param {string} source
-   * @param {import("../model.js").OnDelta} [onDelta]
+   * @param {import("./call-model.js").OnDelta} [onDelta]
    */
   constructor(source, onDelta) {
     this.#source = source;

@@ -1,7 +1,7 @@
 /** One part of a reply: plain data that survives JSON, whichever model wrote it. */
 
 import { KeelError } from "../error.js";
-import { toJsonText, toWellFormedText } from "./json-text.js";
+import { toJsonText, toWellFormedText } from "../values/json-text.js";
 
 /**
  * What a provider attached to a part (`providerMetadata`: signatures, item ids) is kept as the `providerOptions` with

@@ -9,7 +9,7 @@ import { ReplyAssembly } from "./reply-assembly.js";
  * @param {any} stream an async iterable or a ReadableStream
  * @param {object} reading
  * @param {string} reading.source names the model in an error's message
- * @param {import("../model.js").OnDelta} [reading.onDelta]
+ * @param {import("./call-model.js").OnDelta} [reading.onDelta]
  * @param {boolean} [reading.stopAtFinish] for streams that may stay open after their `finish`; a provider's response is
  *   read to its end, so that its connection can serve the next request
  * @param {boolean} [reading.checkFinish] whether a `finish` may be a provider's word for a cut

@@ -2,8 +2,8 @@
  * Plain JSON Schemas: what is checked before the core compiles one.
  */
 
+import { describe } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { describe } from "../options.js";
 import { IN_PLACE, isObject, resolvePointer, subschemas, visitSchemas } from "./walk.js";
 
 /**

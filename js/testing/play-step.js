@@ -1,6 +1,6 @@
 /** Performs one step of a script. */
 
-import { systemClock } from "../clock.js";
+import { systemClock } from "../running/clock.js";
 
 /**
  * @typedef {object} Playing

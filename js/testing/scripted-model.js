@@ -1,7 +1,7 @@
 /** A model that answers from a script, for tests of agents that need no provider and no network. */
 
+import { checkOptions } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { checkOptions } from "../options.js";
 import { playStep } from "./play-step.js";
 
 /**

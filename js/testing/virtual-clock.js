@@ -4,8 +4,8 @@
 
 import { setImmediate } from "node:timers";
 
+import { checkOptions, describe, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { checkOptions, describe, optionInvalid } from "../options.js";
 
 /**
  * @param {{ wallNow?: number }} [options] the wall time at which it starts; default 2026-01-01T00:00:00Z
