@@ -13,13 +13,12 @@ use napi::{Env, JsValue, sys};
 use napi_derive::napi;
 
 use super::text::Text;
-use super::{Opened, accepted, with_kernel};
-use crate::kernel::id::{EffectId, Ticket};
-use crate::kernel::json::Json;
+use super::{Opened, accepted, with_engine};
+
 use crate::kernel::protocol::{
-    AskedCall, CallResult, FinishReason, Given, Input, ModelReply, Part, ToolName, ToolRequest,
+    AskedCall, CallResult, FinishReason, Given, Letter, ModelReply, Part, ToolName, ToolRequest,
 };
-use crate::kernel::usage::Usage;
+use crate::kernel::value::{EffectId, Json, Ticket, Usage, panic_message};
 
 /// Adds the functions to the addon.
 #[napi(module_exports)]
@@ -51,7 +50,7 @@ pub fn export_hot(exports: Object<'_>, env: Env) -> napi::Result<()> {
     Ok(())
 }
 
-/// `say(kernel, text)`: a text of the reply that `reply` will complete.
+/// `say(engine, text)`: a text of the reply that `reply` will complete.
 unsafe extern "C" fn say(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<2>(env, info, |opened, arguments| {
         opened.parts.push(Part::Text(arguments.text(1)?));
@@ -59,7 +58,7 @@ unsafe extern "C" fn say(env: sys::napi_env, info: sys::napi_callback_info) -> s
     })
 }
 
-/// `call(kernel, id, tool, input, kept, exclusive)`: a call of the reply that `reply` will complete, of the tool at that position;
+/// `call(engine, id, tool, input, kept, exclusive)`: a call of the reply that `reply` will complete, of the tool at that position;
 /// `kept`: what the host keeps of arguments that it accepted, or -1; `exclusive`: whether the call runs alone, -1 where nobody says,
 /// -2 while the check is under way.
 unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
@@ -78,13 +77,11 @@ unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> 
     })
 }
 
-/// `reply(kernel, id, finish)`: answers a model call with the parts said before. `numbers` holds, behind the time: input, output and
+/// `reply(engine, id, finish)`: answers a model call with the parts said before. `numbers` holds besides: input, output and
 /// total tokens, and cache read tokens, reasoning tokens and cost, NaN where there is none.
 unsafe extern "C" fn reply(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<3>(env, info, |opened, arguments| {
-        let [now, input, output, total, cached, reasoning, cost] = opened.numbers.as_ref()[..7] else {
-            return Err(napi::Error::from_reason("too few numbers"));
-        };
+        let [input, output, total, cached, reasoning, cost] = opened.besides();
         let some = |number: f64| (!number.is_nan()).then_some(number);
         let usage = Usage {
             input_tokens: input,
@@ -98,35 +95,28 @@ unsafe extern "C" fn reply(env: sys::napi_env, info: sys::napi_callback_info) ->
         let finish = usize::try_from(arguments.number(2)?).unwrap_or(usize::MAX);
         let finish_reason = FinishReason::ALL.get(finish).copied().unwrap_or(FinishReason::Other);
         let parts = std::mem::take(&mut opened.parts);
-        opened.engine.give(arguments.id(1)?, Given::Reply(ModelReply { parts, finish_reason, usage }), now);
-        number(env, opened.hand_out())
+        give(env, opened, arguments.id(1)?, Given::Reply(ModelReply { parts, finish_reason, usage }))
     })
 }
 
-/// `result(kernel, id, value)`: answers a call with the plain value that its body returned, as JSON text.
+/// `result(engine, id, value)`: answers a call with the plain value that its body returned, as JSON text.
 unsafe extern "C" fn result(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<3>(env, info, |opened, arguments| {
-        let now = opened.now();
-        opened.engine.give(arguments.id(1)?, Given::Result(CallResult::returned(arguments.text(2)?)), now);
-        number(env, opened.hand_out())
+        give(env, opened, arguments.id(1)?, Given::Result(CallResult::returned(arguments.text(2)?)))
     })
 }
 
-/// `answer(kernel, id, text)`: answers any command with JSON text.
+/// `answer(engine, id, text)`: answers any command with JSON text.
 unsafe extern "C" fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<3>(env, info, |opened, arguments| {
-        let now = opened.now();
-        opened.engine.answer(arguments.id(1)?, arguments.text(2)?.as_ref().to_owned(), now);
-        number(env, opened.hand_out())
+        give(env, opened, arguments.id(1)?, Given::Text(arguments.text(2)?.as_ref().to_owned()))
     })
 }
 
-/// `callTool(kernel, id, ticket, tool, args, kept, exclusive)`: the body `id` calls the tool at that position.
+/// `callTool(engine, id, ticket, tool, args, kept, exclusive)`: the body `id` calls the tool at that position.
 unsafe extern "C" fn call_tool(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<7>(env, info, |opened, arguments| {
-        let now = opened.now();
         let request = ToolRequest {
-            id: EffectId(arguments.id(1)?),
             ticket: Ticket(arguments.id(2)?),
             tool: ToolName::Listed(usize::try_from(arguments.number(3)?).unwrap_or(usize::MAX)),
             args: Some(Json::known(arguments.text(4)?)),
@@ -136,32 +126,38 @@ unsafe extern "C" fn call_tool(env: sys::napi_env, info: sys::napi_callback_info
             unlisted: false,
             abandoned: false,
         };
-        opened.engine.tell(Input::CallTool(request), now);
-        number(env, opened.hand_out())
+        let id = EffectId(arguments.id(1)?);
+        let Some(tree) = opened.tree() else { return number(env, 0) };
+        let now = opened.now();
+        opened.engine.letter(tree, id, Letter::CallTool(request), now).map_err(super::reason)?;
+        number(env, opened.hand_out(tree))
     })
 }
 
-/// `texts(kernel)`: the texts that belong to the words; a single one as it is, several as an array.
+/// `texts(engine)`: the texts that belong to the words; a single one as it is, several as an array.
 unsafe extern "C" fn texts(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     serve::<1>(env, info, |opened, _| {
-        let mut outbox = opened.engine.outbox();
-        let texts = outbox.texts();
-        let value = if let [text] = texts {
-            string(env, text)?
-        } else {
-            let mut array = ptr::null_mut();
-            // SAFETY: the environment is the call's.
-            check(unsafe { sys::napi_create_array_with_length(env, texts.len(), &raw mut array) })?;
-            for (index, text) in texts.iter().enumerate() {
-                let text = string(env, text)?;
-                // SAFETY: both values are of this call.
-                check(unsafe { sys::napi_set_element(env, array, u32::try_from(index).unwrap_or(u32::MAX), text) })?;
-            }
-            array
-        };
-        outbox.clear_texts();
-        Ok(value)
+        let texts = std::mem::take(&mut opened.texts);
+        if let [text] = texts.as_slice() {
+            return string(env, text);
+        }
+        let mut array = ptr::null_mut();
+        // SAFETY: the environment is the call's.
+        check(unsafe { sys::napi_create_array_with_length(env, texts.len(), &raw mut array) })?;
+        for (index, text) in texts.iter().enumerate() {
+            let text = string(env, text)?;
+            // SAFETY: both values are of this call.
+            check(unsafe { sys::napi_set_element(env, array, u32::try_from(index).unwrap_or(u32::MAX), text) })?;
+        }
+        Ok(array)
     })
+}
+
+fn give(env: sys::napi_env, opened: &mut Opened, id: u32, given: Given) -> napi::Result<sys::napi_value> {
+    let Some(tree) = opened.tree() else { return number(env, 0) };
+    let now = opened.now();
+    opened.engine.answer(tree, EffectId(id), given, now).map_err(super::reason)?;
+    number(env, opened.hand_out(tree))
 }
 
 fn string(env: sys::napi_env, text: &str) -> napi::Result<sys::napi_value> {
@@ -201,7 +197,7 @@ impl<const N: usize> Arguments<N> {
     }
 }
 
-/// Serves a call whose first argument is the kernel; a panic is thrown like any error.
+/// Serves a call whose first argument is the engine; a panic is thrown like any error.
 fn serve<const N: usize>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -221,16 +217,12 @@ fn serve<const N: usize>(
                 ptr::null_mut(),
             )
         })?;
-        with_kernel(arguments.id(0)?, |opened| serve(opened, &arguments))
+        with_engine(arguments.id(0)?, |opened| serve(opened, &arguments))
     }));
     let error = match served {
         Ok(Ok(value)) => return value,
         Ok(Err(error)) => error.to_string(),
-        Err(panic) => {
-            let text =
-                panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-            text.unwrap_or("a panic without a message").to_owned()
-        }
+        Err(panic) => panic_message(&*panic),
     };
     let message = std::ffi::CString::new(error).unwrap_or_default();
     // SAFETY: the message ends with a zero.

@@ -1,58 +1,46 @@
 //! The default store: the last finished trees, in memory (D-40). A turn that is over is its own record, which is written when
 //! somebody reads it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::kernel::id::TurnId;
 use crate::kernel::turn::Turn;
+use crate::kernel::value::TurnId;
 
 /// How many finished trees are kept unless told otherwise.
 const KEEP_TREES: usize = 1_000;
 
-#[derive(Default)]
 pub struct MemoryStore {
-    /// Finished trees, oldest first.
-    finished: VecDeque<FinishedTree>,
-    /// Turns that are over below roots that are not.
-    below: BTreeMap<TurnId, Vec<Rc<Turn>>>,
+    /// The turns of finished trees, oldest tree first.
+    finished: VecDeque<Box<[Rc<Turn>]>>,
     keep: usize,
-}
-
-struct FinishedTree {
-    root: Rc<Turn>,
-    below: Vec<Rc<Turn>>,
 }
 
 impl MemoryStore {
     pub fn new(keep_trees: Option<usize>) -> Self {
-        Self { keep: keep_trees.unwrap_or(KEEP_TREES), ..Self::default() }
+        Self { finished: VecDeque::new(), keep: keep_trees.unwrap_or(KEEP_TREES) }
     }
 
-    /// Takes a turn that is over. When its root is, the oldest tree beyond the limit is forgotten.
-    pub fn put(&mut self, turn: Rc<Turn>) {
-        let root_id = &turn.header.root_turn_id;
-        if turn.parent.is_some() {
-            match self.below.get_mut(root_id) {
-                Some(below) => below.push(turn),
-                None => drop(self.below.insert(root_id.clone(), vec![turn])),
-            }
+    /// Takes a tree that is over. The oldest beyond the limit is forgotten.
+    pub fn put(&mut self, turns: Vec<Rc<Turn>>) {
+        if self.keep == 0 {
             return;
         }
-        let below = if self.below.is_empty() { Vec::new() } else { self.below.remove(root_id).unwrap_or_default() };
-        self.finished.push_back(FinishedTree { root: turn, below });
-        while self.finished.len() > self.keep {
+        if self.finished.len() == self.keep {
             self.finished.pop_front();
         }
+        self.finished.push_back(turns.into());
     }
 
-    pub fn get(&self, turn_id: &TurnId) -> Option<&Rc<Turn>> {
-        self.turns().find(|turn| turn.id() == turn_id)
+    /// The turns of the tree that this one belongs to, in no particular order; none where it is not kept.
+    pub fn tree(&self, turn_id: &TurnId) -> &[Rc<Turn>] {
+        let is_its =
+            |turns: &&Box<[Rc<Turn>]>| turns.first().is_some_and(|turn| turn_id.is_within(&turn.header.root_turn_id));
+        self.finished.iter().rev().find(is_its).map_or(&[], |turns| turns)
     }
 
     /// Every kept turn, in no particular order.
     pub fn turns(&self) -> impl Iterator<Item = &Rc<Turn>> {
-        let finished = self.finished.iter().rev().flat_map(|tree| std::iter::once(&tree.root).chain(&tree.below));
-        finished.chain(self.below.values().flatten())
+        self.finished.iter().flat_map(|turns| turns.iter())
     }
 }

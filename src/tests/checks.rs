@@ -77,9 +77,9 @@ fn nothing_is_kept_for_a_nested_call_that_is_refused_or_was_abandoned() {
     let mut script = Script::new([agent("a").limits(json!({"maxNestedDepth": 1})).tool(tool("x"))]);
     script.on("a", [calls([call("x", json!({}))])]).on("x", [Step::Hang]).start();
     let body = script.effect("call");
-    script.input("callTool", json!([body, 1, "unknown", {}, {"ok": [1]}]));
-    script.input("callTool", json!([body, 2, "x", {}, {"ok": [2]}, null, false, false, true]));
-    script.input("callTool", json!([body, 3, "x", null, {"begun": [3]}, "a cycle"]));
+    script.letter(body, "callTool", json!([1, "unknown", {}, {"ok": [1]}]));
+    script.letter(body, "callTool", json!([2, "x", {}, {"ok": [2]}, null, false, false, true]));
+    script.letter(body, "callTool", json!([3, "x", null, {"begun": [3]}, "a cycle"]));
     assert_eq!(released(&script), [1, 2, 3]);
 }
 

@@ -18,7 +18,7 @@ fn nt_12_without_a_contract_the_caller_gets_text_and_parts() {
     script.start();
     let key = script.call_key("look");
     for value in [1, 2] {
-        script.input("emit", json!({"id": key, "part": 0, "value": {"n": value}}));
+        script.letter(key, "emit", json!({"part": 0, "value": {"n": value}}));
     }
     script.finish();
     let parts = json!([{"part": "finding", "value": {"n": 1}}, {"part": "finding", "value": {"n": 2}}]);
@@ -110,8 +110,8 @@ fn nt_34_bl_113_a_child_is_private_by_default() {
     script.on("look", [after(5.0, result(json!(1)))]);
     script.start();
     let key = script.call_key("look");
-    script.input("emit", json!({"id": key, "part": 0, "value": 1}));
-    script.input("progress", json!({"id": key, "progress": {"message": "half"}}));
+    script.letter(key, "emit", json!({"part": 0, "value": 1}));
+    script.letter(key, "progress", json!({"progress": {"message": "half"}}));
     script.finish();
     let kinds: Vec<_> = script.events("t").iter().map(|event| event["type"].clone()).collect();
     assert!(!kinds.contains(&json!("part.emitted")) && !kinds.contains(&json!("tool.progress")));
@@ -132,9 +132,9 @@ fn nt_34_a_connection_forwards_progress_and_named_parts_only() {
     script.start();
     let key = script.call_key("look");
     for part in [0, 1] {
-        script.input("emit", json!({"id": key, "part": part, "value": part}));
+        script.letter(key, "emit", json!({"part": part, "value": part}));
     }
-    script.input("progress", json!({"id": key, "progress": {"message": "half", "done": 1, "total": 2}}));
+    script.letter(key, "progress", json!({"progress": {"message": "half", "done": 1, "total": 2}}));
     script.finish();
     let parts = script.events_of("t", "part.emitted");
     assert_eq!(parts.len(), 1);
@@ -158,7 +158,7 @@ fn nt_34_a_forwarded_part_does_not_satisfy_the_callers_contract() {
     script.on("look", [after(5.0, result(json!(1)))]);
     script.start();
     let key = script.call_key("look");
-    script.input("emit", json!({"id": key, "part": 0, "value": 1})).finish();
+    script.letter(key, "emit", json!({"part": 0, "value": 1})).finish();
     assert_eq!(script.events_of("t.1", "part.emitted").len(), 1);
     assert_eq!(script.code("t.1"), "DELIVERABLE_MISSING");
 }

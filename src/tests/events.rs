@@ -120,7 +120,7 @@ fn bl_136_a_tight_loop_of_progress_is_thinned_out() {
         .start();
     let key = script.call_key("look");
     for done in 0..1_000 {
-        script.input("progress", json!({"id": key, "progress": {"done": done}}));
+        script.letter(key, "progress", json!({"progress": {"done": done}}));
     }
     script.finish();
     let progress = script.events_of("t", "tool.progress");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::kernel::id::TurnId;
+use crate::kernel::value::TurnId;
 
 proptest! {
     /// Step by step, a longer number after a shorter one, a turn before those below it.

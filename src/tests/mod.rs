@@ -16,6 +16,7 @@ mod model;
 mod nested_calls;
 mod normalize;
 mod nudge;
+mod one_tree;
 mod records;
 mod retry;
 mod schema;

@@ -78,7 +78,7 @@ fn d_08_a_cut_after_the_first_text_is_final_when_somebody_reads_along() {
         let mut script = alone(json!({}));
         script.on("a", [Step::Hang, text("done")]).start_with(json!({ "stream": stream }));
         let id = script.effect("model");
-        script.input("delta", json!({"id": id, "turnId": "t", "kind": "text", "text": "Hel"}));
+        script.letter(id, "delta", json!({"kind": "text", "text": "Hel"}));
         script.answer(id, &json!({"error": {"message": "cut", "retryable": true, "retryAfterMs": null}}));
         script.finish();
         assert_eq!(script.status("t"), status);
@@ -90,7 +90,7 @@ fn d_08_a_cut_before_any_text_is_retried_in_a_stream_too() {
     let mut script = alone(json!({}));
     script.on("a", [Step::Hang, text("done")]).start_with(json!({"stream": true}));
     let id = script.effect("model");
-    script.input("delta", json!({"id": id, "turnId": "t", "kind": "reasoning", "text": "Hm"}));
+    script.letter(id, "delta", json!({"kind": "reasoning", "text": "Hm"}));
     script.answer(id, &json!({"error": {"message": "cut", "retryable": true, "retryAfterMs": null}})).finish();
     assert_eq!(script.status("t"), "completed");
 }
@@ -103,7 +103,7 @@ fn d_08_a_delta_of_a_call_that_is_over_is_ignored() {
     script.advance(1_000.0);
     let second = script.effect("model");
     for id in [first, second] {
-        script.input("delta", json!({"id": id, "turnId": "t", "kind": "text", "text": "x"}));
+        script.letter(id, "delta", json!({"kind": "text", "text": "x"}));
     }
     let deltas: Vec<_> =
         script.commands("event").into_iter().filter(|event| event["event"]["type"] == "text.delta").collect();

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::schema::{any_json, sample_schemas};
-use crate::kernel::normalize::normalize;
+
+use crate::kernel::call::normalize;
 use crate::kernel::schema::Schema;
 
 fn repaired(document: &Value, text: &str) -> Option<String> {

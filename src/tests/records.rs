@@ -101,7 +101,7 @@ fn nt_36_ephemeral_parts_are_not_recorded() {
         Script::new([agent("a").tool(tool("look")).emits_as("draft", json!({}), json!({"persist": "ephemeral"}))]);
     script.on("a", [calls([call("look", json!({}))]), text("done")]).on("look", [after(1.0, result(json!(1)))]).start();
     let key = script.call_key("look");
-    script.input("emit", json!({"id": key, "part": 0, "value": 1})).finish();
+    script.letter(key, "emit", json!({"part": 0, "value": 1})).finish();
     assert_eq!(script.record("t")["parts"], json!([]));
     assert_eq!(script.result()["parts"], json!([{"part": "draft", "value": 1}]));
 }

@@ -19,7 +19,7 @@ fn tree(beside: &[Value], child_ms: Option<u32>) -> Script {
 
 fn resume(script: &mut Script, decision: Value) {
     let decisions = json!({"t.1:c1_0": decision});
-    script.input("resume", json!({"turnId": "t", "stream": false, "decisions": decisions, "stopped": null}));
+    script.input("resume", json!({"stream": false, "decisions": decisions, "stopped": null}));
 }
 
 fn kinds(script: &Script) -> Vec<String> {

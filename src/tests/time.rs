@@ -118,7 +118,7 @@ fn d_02_at_one_instant_children_expire_before_their_parent() {
 #[test]
 fn d_02_a_host_that_comes_late_changes_nothing_but_the_time() {
     let mut script = parent_and_child(Some(200.0), Some(100.0));
-    script.start().skip(5_000.0).input("progress", json!({"id": 99, "progress": {}}));
+    script.start().skip(5_000.0).letter(99, "progress", json!({"progress": {}}));
     assert_eq!((script.code("t.1"), script.code("t")), ("BUDGET_TIME".into(), "BUDGET_TIME".into()));
     assert_eq!(script.record("t.1")["budget"]["ceiling"], "own");
 }
@@ -169,7 +169,7 @@ fn d_08_a_model_call_is_bounded_by_its_own_timeouts() {
     let id = script.effect("model");
     for _ in 0..3 {
         script.advance(40.0);
-        script.input("delta", json!({"id": id, "turnId": "t", "kind": "text", "text": "a"}));
+        script.letter(id, "delta", json!({"kind": "text", "text": "a"}));
     }
     script.advance(49.0);
     assert_eq!(script.status("t"), "running");

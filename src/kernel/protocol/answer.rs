@@ -2,16 +2,14 @@
 
 use std::rc::Rc;
 
-use crate::kernel::json::Json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::kernel::id::{EffectId, KeptId};
-use crate::kernel::schema::{self, Issues};
-use crate::kernel::spec::AgentSpec;
-use crate::kernel::text::{self, Text};
-use crate::kernel::transcript::Output;
-use crate::kernel::usage::Usage;
+use crate::kernel::program::AgentSpec;
+use crate::kernel::protocol::Output;
+use crate::kernel::schema;
+use crate::kernel::schema::Issues;
+use crate::kernel::value::{EffectId, Json, KeptId, Text, Usage, text};
 
 /// The answer to most commands: what was asked for, or what the user's code threw.
 #[derive(Deserialize)]
@@ -202,7 +200,7 @@ impl Part {
             tool_call_id: &'a str,
             tool_name: &'a str,
             input: &'a str,
-            #[serde(skip_serializing_if = "crate::kernel::event::is_false")]
+            #[serde(skip_serializing_if = "crate::kernel::protocol::is_false")]
             provider_executed: bool,
             #[serde(skip_serializing_if = "Option::is_none")]
             provider_options: Option<&'a Json>,

@@ -1,16 +1,12 @@
 //! What goes out.
 
-use crate::kernel::json::Json;
 use serde::Serialize;
 
-use crate::kernel::approval::Pending;
-use crate::kernel::call_view::{CallView, ResultView};
-use crate::kernel::event::{ErrorInfo, EventView};
-use crate::kernel::id::{CallId, EffectId, KeptId, Ticket, TurnId, TurnKey};
-use crate::kernel::ledger::LedgerEntry;
-use crate::kernel::protocol::outbox::{Field, NONE, OWN, Outbox, text_fields};
-use crate::kernel::record::TurnResult;
-use crate::kernel::transcript::Unsent;
+use crate::kernel::program::Stage;
+use crate::kernel::protocol::outbox::{Field, NONE, OWN, text_fields};
+use crate::kernel::protocol::transcript::Unsent;
+use crate::kernel::protocol::{CallView, ErrorInfo, EventView, LedgerEntry, Outbox, Pending, ResultView, TurnResult};
+use crate::kernel::value::{CallId, EffectId, Json, KeptId, Ticket, TurnId, TurnKey};
 
 /// Declares the commands. Each crosses as a row of its kind, which is its place in this list, and its fields in the order in which they
 /// stand here.
@@ -176,18 +172,6 @@ pub enum Offer {
     /// The submit tool alone, and it must be used.
     Submit,
     Nothing,
-}
-
-/// A stage of the middleware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Stage {
-    BeforeModel,
-    AfterModel,
-    BeforeTool,
-    AfterTool,
-    CheckNestedTool,
-    ObserveNestedResult,
 }
 
 /// How a call is named to the host, which knows the calls of a reply, and the calls that a body makes.

@@ -2,18 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::json::Json;
 use serde::Deserialize;
 
-use crate::kernel::approval::Decision;
-use crate::kernel::budget::Budget;
-use crate::kernel::event::{DeltaKind, Progress};
-use crate::kernel::hooks::HookFlags;
-use crate::kernel::id::{EffectId, Ticket, TurnId};
-use crate::kernel::limits::Limits;
-use crate::kernel::protocol::{PrepareAnswer, ToolName};
-use crate::kernel::spec::ContractSpec;
-use crate::kernel::text::Text;
+use crate::kernel::program::{Budget, ContractSpec, HookFlags, Limits};
+use crate::kernel::protocol::{Decision, DeltaKind, PrepareAnswer, Progress, ToolName};
+use crate::kernel::value::{Json, Text, Ticket, TurnId};
 
 /// The start of a root turn. What is not told is empty.
 #[derive(Default, Deserialize)]
@@ -45,62 +38,41 @@ pub struct StoppedBefore {
     pub reason: Json,
 }
 
-/// What the host tells between start and end, besides answers. The tag stands first, so that bodies are read in place.
+/// What happens to a tree between start and end, besides answers and letters. The tag stands first, so that bodies are read in
+/// place.
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "body", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Input {
     /// A moment has come.
     Tick,
-    /// A model call streams text.
-    Delta {
-        id: EffectId,
-        turn_id: TurnId,
-        kind: DeltaKind,
-        text: Text,
-    },
-    Stop {
-        turn_id: TurnId,
-        subtree: bool,
-        reason: Json,
-    },
-    /// The `ctx.emit` of the body `id`: the value is validated.
-    Emit {
-        id: EffectId,
-        part: usize,
-        value: Json,
-    },
-    /// The `ctx.progress` of the body `id`.
-    Progress {
-        id: EffectId,
-        progress: Progress,
-    },
-    /// A `ctx.callTool`.
-    CallTool(ToolRequest),
-    /// A `callTool` of the body `id` is no longer waited for.
-    Abandon {
-        id: EffectId,
-        ticket: Ticket,
-    },
-    /// A `next()` of the wrap `id`; with arguments where the layer rewrote them.
-    Next {
-        id: EffectId,
-        ticket: Ticket,
-        args: Option<Json>,
-    },
+    /// A turn of the tree is stopped: with all of the tree, or with what is below it.
+    Stop { turn_id: TurnId, subtree: bool, reason: Json },
     /// What humans decided, by the id of what is pending.
-    Resume {
-        turn_id: TurnId,
-        stream: bool,
-        decisions: BTreeMap<String, Decision>,
-        stopped: Option<StoppedBefore>,
-    },
+    Resume { stream: bool, decisions: BTreeMap<String, Decision>, stopped: Option<StoppedBefore> },
 }
 
-/// The `ctx.callTool` of the body `id`. It may come as an array of the fields in this order.
+/// What a command sends while it runs on the host, before its answer.
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "body", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Letter {
+    /// A model call streams text.
+    Delta { kind: DeltaKind, text: Text },
+    /// The `ctx.emit` of a body: the value is validated.
+    Emit { part: usize, value: Json },
+    /// The `ctx.progress` of a body.
+    Progress { progress: Progress },
+    /// The `ctx.callTool` of a body.
+    CallTool(ToolRequest),
+    /// A `callTool` of the body is no longer waited for.
+    Abandon { ticket: Ticket },
+    /// A `next()` of wrap layers; with arguments where the layer rewrote them.
+    Next { ticket: Ticket, args: Option<Json> },
+}
+
+/// A `ctx.callTool`. It may come as an array of the fields in this order.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequest {
-    pub id: EffectId,
     pub ticket: Ticket,
     pub tool: ToolName,
     pub args: Option<Json>,

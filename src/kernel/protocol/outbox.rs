@@ -65,16 +65,8 @@ impl Outbox {
         self.words.clear();
     }
 
-    pub fn has_texts(&self) -> bool {
-        !self.texts.is_empty()
-    }
-
-    pub fn texts(&self) -> &[String] {
-        &self.texts
-    }
-
-    pub fn clear_texts(&mut self) {
-        self.texts.clear();
+    pub fn take_texts(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.texts)
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer};
 
 use super::issue::Issues;
-use crate::kernel::text::Text;
+
+use crate::kernel::value::Text;
 
 impl Issues {
     /// One issue of the whole value.

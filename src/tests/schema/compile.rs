@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{issues, lines, refusal, schema};
+
 use crate::kernel::schema::{NESTING_MAX, Schema};
 
 #[test]

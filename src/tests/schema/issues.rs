@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::{issues, lines, schema};
+
 use crate::kernel::schema::{ISSUES_MAX, RENDERED_MAX_BYTES, render};
 
 #[test]

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{nested, schema};
+
 use crate::kernel::schema::{Invalid, NESTING_MAX, nesting_depth};
 
 #[test]

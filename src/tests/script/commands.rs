@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::kernel::protocol::Command;
-use crate::kernel::text::well_formed;
+use crate::kernel::value::text::well_formed;
 
 /// The ids of turns by the kernel's keys.
 pub type Turns = BTreeMap<u64, String>;

@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
-use crate::kernel::spec::Program;
+use crate::kernel::program::Program;
+use crate::tests::one_tree::OneTree;
 
 pub use self::commands::{Turns, camel_case, read};
 pub use self::looking::{endless, look, looks};
@@ -32,7 +32,7 @@ pub const WALL_OFFSET_MS: f64 = 1_000_000.0;
 const INPUTS_MAX: u32 = 20_000;
 
 pub struct Script {
-    pub engine: Engine,
+    pub tree: OneTree,
     program: Rc<Program>,
     now: f64,
     wake: Option<f64>,
@@ -60,7 +60,7 @@ impl Script {
 
     pub fn with_options<const N: usize>(agents: [Agent; N], options: Value) -> Self {
         Self {
-            engine: Engine::new(&options.to_string()).expect("the options follow the protocol"),
+            tree: OneTree::new(&options.to_string()),
             program: build(&agents),
             now: 0.0,
             wake: None,
@@ -104,8 +104,8 @@ impl Script {
         });
         merge(&mut start, fields);
         let program = Rc::clone(&self.program);
-        let commands = self.engine.start(&program, &start.to_string(), self.now);
-        self.perform(commands.expect("the start follows the protocol"));
+        let commands = self.tree.start(&program, &start.to_string(), self.now);
+        self.perform(commands);
         self.settle();
         self
     }
@@ -153,8 +153,17 @@ impl Script {
     pub fn input(&mut self, kind: &str, body: Value) -> &mut Self {
         // The tag stands first, as the protocol asks.
         let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
-        let commands = self.engine.input(&text, self.now);
-        self.perform(commands.expect("the input follows the protocol"));
+        let commands = self.tree.input(&text, self.now);
+        self.perform(commands);
+        self.settle();
+        self
+    }
+
+    /// What the command `id` sends while it runs.
+    pub fn letter(&mut self, id: u32, kind: &str, body: Value) -> &mut Self {
+        let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
+        let commands = self.tree.letter(id, &text, self.now);
+        self.perform(commands);
         self.settle();
         self
     }
@@ -179,8 +188,8 @@ impl Script {
         if self.wake.is_some_and(|wake| wake <= self.now) {
             self.wake = None;
             let text = r#"{"type":"tick"}"#;
-            let commands = self.engine.input(text, self.now);
-            self.perform(commands.expect("the input follows the protocol"));
+            let commands = self.tree.input(text, self.now);
+            self.perform(commands);
         }
         self.settle();
     }
@@ -200,7 +209,7 @@ impl Script {
     fn deliver(&mut self, id: u32, answer: &Value) {
         self.outstanding.remove(&id);
         self.answers.insert(id, answer["result"].clone());
-        let commands = self.engine.answer(id, answer.to_string(), self.now);
+        let commands = self.tree.answer(id, answer.to_string(), self.now);
         self.perform(commands);
     }
 

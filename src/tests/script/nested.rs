@@ -8,7 +8,7 @@ impl Script {
     /// The running body of the call `caller` calls a tool; its promise is `ticket`.
     pub fn call_tool(&mut self, caller: &str, ticket: u32, tool: &str) -> &mut Self {
         let by = self.body(caller).unwrap_or_else(|| panic!("the body of {caller} was not entered"));
-        self.input("callTool", json!([by, ticket, tool, {}]))
+        self.letter(by, "callTool", json!([ticket, tool, {}]))
     }
 
     /// The body of a call returns.

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use crate::kernel::program::Program;
 use crate::kernel::schema::Schema;
-use crate::kernel::spec::Program;
 
 /// An agent under construction.
 #[derive(Clone)]

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Script, index};
+use super::{Script, id_of, index};
 
 impl Script {
     pub fn query(&self, kind: &str, body: Value) -> Value {
         let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
-        let answer = self.engine.query(&text, self.now).expect("the query follows the protocol");
+        let answer = self.tree.query(&text, self.now);
         serde_json::from_str(&answer).expect("the answer is JSON")
     }
 
@@ -118,10 +118,10 @@ impl Script {
         super::id_of(commands.last().expect("such a command"))
     }
 
-    pub fn call_key(&self, tool_id: &str) -> Value {
+    pub fn call_key(&self, tool_id: &str) -> u32 {
         let mut calls = self.commands("call").into_iter();
         let call = calls.rfind(|command| self.tool_id(command) == tool_id);
-        call.expect("the body was entered")["id"].clone()
+        id_of(call.expect("the body was entered"))
     }
 
     pub(super) fn agent_id(&self, turn_id: &str) -> String {

@@ -120,11 +120,11 @@ impl Host {
         let asked = &self.asked[self.random.index(self.asked.len())];
         let (id, turn_id) = (asked.id, asked.turn_id.clone());
         match asked.kind.as_str() {
-            "model" => self.input("delta", &json!({"id": id, "turnId": turn_id, "kind": "text", "text": "a"})),
+            "model" => self.letter(id, "delta", &json!({"kind": "text", "text": "a"})),
             "call" if self.random.chance(50) => {
-                self.input("emit", &json!({"id": id, "part": 0, "value": {"n": 1}}));
+                self.letter(id, "emit", &json!({"part": 0, "value": {"n": 1}}));
             }
-            "call" => self.input("progress", &json!({"id": id, "progress": {"message": "half"}})),
+            "call" => self.letter(id, "progress", &json!({"progress": {"message": "half"}})),
             _ => {}
         }
     }

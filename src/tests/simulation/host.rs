@@ -13,8 +13,8 @@ use super::ledger::Rows;
 use super::nesting::Nesting;
 use super::prepared::Prepared;
 use super::random::Random;
-use crate::engine::Engine;
-use crate::kernel::spec::Program;
+use crate::kernel::program::Program;
+use crate::tests::one_tree::OneTree;
 use crate::tests::script::{Turns, build, merge};
 
 /// Inputs before the user loses patience and stops everything.
@@ -49,7 +49,7 @@ pub struct OpenTurn {
 
 pub struct Host {
     pub random: Random,
-    pub engine: Engine,
+    pub tree: OneTree,
     pub agents: Vec<Drawn>,
     /// The run's own ceiling over the tree of each root.
     pub run_trees: BTreeMap<String, Value>,
@@ -100,7 +100,7 @@ pub fn run(seed: u64) -> u64 {
     let (agents, drawn) = definitions::draw(&mut random);
     let options = keel::options(&mut random);
     let mut host = Host {
-        engine: Engine::new(&options.to_string()).expect("the options follow the protocol"),
+        tree: OneTree::new(&options.to_string()),
         program: build(&agents),
         agents: drawn,
         random,
@@ -137,24 +137,16 @@ pub fn run(seed: u64) -> u64 {
 
 impl Host {
     fn live(&mut self) {
-        let roots = if self.random.chance(15) { 2 } else { 1 };
+        // The host's clock may be anywhere when a tree begins.
+        if self.random.chance(15) {
+            self.now += 50.0;
+        }
         self.start("r0");
-        let mut started = 1;
         for _ in 0..INPUTS_MAX {
-            if started < roots && self.random.chance(2) {
-                self.start(&format!("r{started}"));
-                started += 1;
-            }
-            if !self.open.is_empty() {
-                self.act();
-            } else if started < roots {
-                // An idle time: the host has no timer armed.
-                self.now += 50.0;
-                self.start(&format!("r{started}"));
-                started += 1;
-            } else {
+            if self.open.is_empty() {
                 break;
             }
+            self.act();
         }
         let live: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
         for root in live {
@@ -189,8 +181,8 @@ impl Host {
         self.concurrency.extend(binds.map(|max| (root.to_owned(), max)));
         merge(&mut start, json!({"budget": budget, "limits": limits}));
         let program = Rc::clone(&self.program);
-        let commands = self.engine.start(&program, &start.to_string(), self.now);
-        self.perform(commands.expect("the start follows the protocol"));
+        let commands = self.tree.start(&program, &start.to_string(), self.now);
+        self.perform(commands);
     }
 
     pub fn stop(&mut self, turn_id: &str, subtree: bool) {
@@ -214,12 +206,19 @@ impl Host {
 
     pub fn input(&mut self, kind: &str, body: &Value) {
         let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
-        let commands = self.engine.input(&text, self.now);
-        self.perform(commands.expect("the input follows the protocol"));
+        let commands = self.tree.input(&text, self.now);
+        self.perform(commands);
+    }
+
+    /// What the command `id` sends while it runs.
+    pub fn letter(&mut self, id: u32, kind: &str, body: &Value) {
+        let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
+        let commands = self.tree.letter(id, &text, self.now);
+        self.perform(commands);
     }
 
     pub fn deliver(&mut self, id: u32, answer: &Value) {
-        let commands = self.engine.answer(id, answer.to_string(), self.now);
+        let commands = self.tree.answer(id, answer.to_string(), self.now);
         self.perform(commands);
     }
 
@@ -234,7 +233,7 @@ impl Host {
 
     pub fn query(&self, kind: &str, body: &Value) -> Value {
         let text = format!(r#"{{"type":"{kind}","body":{body}}}"#);
-        let answer = self.engine.query(&text, self.now).expect("the query follows the protocol");
+        let answer = self.tree.query(&text, self.now);
         serde_json::from_str(&answer).expect("the answer is JSON")
     }
 }

@@ -45,7 +45,7 @@ impl Host {
         let stopped = self.random.chance(3).then(|| json!({"reason": "no"}));
         let nothing = stopped.is_none() && !decisions.keys().any(|id| id != "unknown");
         let stream = self.streamed.contains_key(&root);
-        self.input("resume", &json!({"turnId": root, "stream": stream, "decisions": decisions, "stopped": stopped}));
+        self.input("resume", &json!({"stream": stream, "decisions": decisions, "stopped": stopped}));
         assert!(!nothing || self.pending.contains_key(&root), "without a decision {root} stands where it stood");
     }
 

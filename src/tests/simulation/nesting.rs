@@ -95,7 +95,7 @@ impl Host {
         if at.is_some_and(|at| self.agents[self.agent_of[turn_id]].tools[at].checked_ahead) {
             self.said(Some(ticket), &check);
         }
-        self.input("callTool", &json!([by, ticket, name, args, check, broken, false, false, abandoned]));
+        self.letter(by, "callTool", &json!([ticket, name, args, check, broken, false, false, abandoned]));
         assert!(!abandoned || !self.nesting.waiting.contains_key(&ticket), "nobody waits for an abandoned call");
     }
 
@@ -109,8 +109,8 @@ impl Host {
         let number = *self.random.pick(&nested);
         let ticket = &self.nesting.waiting[&number];
         self.nesting.run_on.insert((ticket.turn_id.clone(), ticket.caller.clone()));
-        let body = json!({"id": ticket.by, "ticket": number});
-        self.input("abandon", &body);
+        let by = ticket.by;
+        self.letter(by, "abandon", &json!({ "ticket": number }));
         assert!(!self.nesting.waiting.contains_key(&number), "an abandoned call is rejected at once");
     }
 
@@ -128,7 +128,7 @@ impl Host {
         self.nesting.waiting.insert(number, ticket);
         let args = *self.random.pick(&[None, None, Some(2)]);
         let args = args.map(|n| json!({"n": n, "brief": "rewritten"}));
-        self.input("next", &json!({"id": by, "ticket": number, "args": args}));
+        self.letter(by, "next", &json!({"ticket": number, "args": args}));
     }
 
     /// A promise is settled, once.

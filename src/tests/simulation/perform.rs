@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::host::{Asked, Host, OpenTurn, root_of, within};
 use super::invariants;
 use super::prepared::By;
-use crate::kernel::port::Live;
+use crate::kernel::wait::Live;
 use crate::tests::script::read;
 
 /// A command as far as this host looks at it.
@@ -167,7 +167,7 @@ impl Host {
         for asked in &self.asked {
             assert!(self.open.contains_key(&asked.turn_id), "{} outlives {}", asked.kind, asked.turn_id);
         }
-        let live = self.engine.live();
+        let live = self.tree.live();
         self.stood |= live.waiting > 0;
         for (turn_id, turn) in self.open.iter().filter(|_| !self.stood) {
             assert!(turn.deadline.is_none_or(|at| self.now < at), "{turn_id} outlives its deadline");

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{member, type_name};
+
 use crate::kernel::schema::issue::{clip, excerpt};
 
 /// `$ref`s followed from a branch to what it says.
