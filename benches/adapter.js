@@ -68,27 +68,26 @@ export function adapterFor(work) {
     },
   });
 
-  const inner = defineTool({
-    id: "inner",
-    description: "d",
-    input: work.schemaOf(z),
-    access: "public",
-    execute: async (/** @type {any} */ input) => work.nestedBody(input),
-  });
-
   /**
    * An agent with a tool that calls another one `count` times.
    *
    * @param {number} count
    */
   const nester = (count) => {
+    const inner = defineTool({
+      id: "inner",
+      description: "d",
+      input: work.schemaOf(z),
+      access: "public",
+      execute: async (/** @type {any} */ input) => work.nestedBody(input),
+    });
     const outer = defineTool({
       id: "outer",
       description: "d",
       input: work.schemaOf(z),
       access: "public",
-      async execute(_input, { callTool }) {
-        for (let index = 0; index < count; index += 1) await callTool(inner, /** @type {any} */ (work.argsFor(index)));
+      async execute(/** @type {any} */ _input, /** @type {any} */ { callTool }) {
+        for (let index = 0; index < count; index += 1) await callTool(inner, work.argsFor(index));
         return { ok: true };
       },
     });
@@ -96,8 +95,10 @@ export function adapterFor(work) {
   };
 
   const nesters = definedOnce(nester);
-  const nesting = createKeel({ limits: { maxNestedDepth: 1 } });
-  const guarded = createKeel({ limits: { maxNestedDepth: 1 }, middleware: [1, 2, 3].map(guard) });
+  // Made when they are needed: what a start costs is one keel.
+  const nesting = definedOnce(() => createKeel({ limits: { maxNestedDepth: 1 } }));
+  const guarded = definedOnce(() => createKeel({ limits: { maxNestedDepth: 1 }, middleware: [1, 2, 3].map(guard) }));
+  const unrecording = definedOnce(() => createKeel({ keep: { trees: 0 } }));
 
   const idle = stepper(0, 0);
   const steppers = definedOnce(stepper);
@@ -123,10 +124,22 @@ export function adapterFor(work) {
       const agent = steppers(steps, delayMs);
       return Promise.all(Array.from({ length: runs }, () => runToEnd(agent, steps)));
     },
+    /**
+     * The same on a keel that forgets each tree when it has ended.
+     *
+     * @param {number} runs
+     * @param {number} steps
+     * @param {number} delayMs
+     */
+    runConcurrentUnrecorded: (runs, steps, delayMs) => {
+      const agent = steppers(steps, delayMs);
+      const keel = unrecording();
+      return Promise.all(Array.from({ length: runs }, () => runToEnd(agent, steps, keel)));
+    },
     /** @param {number} count */
-    nested: (count) => runToEnd(nesters(count), count + 1, nesting.run.bind(nesting)),
+    nested: (count) => runToEnd(nesters(count), count + 1, nesting()),
     /** @param {number} count */
-    nestedGuarded: (count) => runToEnd(nesters(count), count + 1, guarded.run.bind(guarded)),
+    nestedGuarded: (count) => runToEnd(nesters(count), count + 1, guarded()),
   };
 }
 
@@ -148,10 +161,10 @@ function guard(index) {
 /**
  * @param {any} agent
  * @param {number} calls
- * @param {any} [start]
+ * @param {{ run: typeof run }} [keel] the default one if not given
  */
-async function runToEnd(agent, calls, start = run) {
-  const result = await start(agent, "go", { budget: { steps: calls + 1, toolCalls: Math.max(calls, 1) } });
+async function runToEnd(agent, calls, keel = { run }) {
+  const result = await keel.run(agent, "go", { budget: { steps: calls + 1, toolCalls: Math.max(calls, 1) } });
   result.orThrow();
   return result;
 }

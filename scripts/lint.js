@@ -23,7 +23,7 @@ const CHECKS = {
   "crate licences": crateLicencesAreFree,
   "js lints": () => succeedsLocally("oxlint", ["--deny-warnings"]),
   "js format": () => succeedsLocally("oxfmt", ["--check"]),
-  types: async () => (await succeedsLocally("tsc", [])) && succeedsLocally("tsc", ["--project", "scripts"]),
+  types: typesFit,
   "unused code": () => succeedsLocally("knip", []),
   "package shape": packageIsSound,
   "generated types are fresh": () => isUnchanged("js/native.d.ts"),
@@ -55,6 +55,12 @@ async function succeeds(command, args) {
  */
 function succeedsLocally(tool, args) {
   return succeeds(join(ROOT, "node_modules", ".bin", tool), args);
+}
+
+async function typesFit() {
+  for (const project of [".", "scripts", "benches"])
+    if (!(await succeedsLocally("tsc", ["--project", project]))) return false;
+  return true;
 }
 
 /** What users install is the packed tarball, so that is what is judged. */

