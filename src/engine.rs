@@ -15,12 +15,13 @@ use crate::kernel::wait::Moment;
 use crate::query;
 use crate::store::memory::MemoryStore;
 
+/// One keel.
 pub struct Engine {
     options: Rc<KeelOptions>,
-    /// Trees that are not over.
+    /// Trees of which the host has not heard the end.
     trees: BTreeMap<TreeId, Box<Kernel>>,
     next: TreeId,
-    pub store: MemoryStore,
+    pub(crate) store: MemoryStore,
 }
 
 /// A tree as the host names it. Counted, so that what comes late finds no younger one.
@@ -35,6 +36,7 @@ pub struct BrokenProtocol(#[from] serde_json::Error);
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct Broken {
+    /// What the panic said.
     pub message: String,
 }
 
@@ -99,25 +101,20 @@ impl Engine {
         self.trees.get(&tree).map(|kernel| &**kernel)
     }
 
+    /// Every tree of which the host has not heard the end.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         self.trees.values().map(|kernel| &**kernel)
     }
 
-    /// Keeps a tree that is over, once its commands are taken.
-    pub fn settle(&mut self, tree: TreeId) {
-        if self.kernel(tree).is_some_and(Kernel::is_over)
-            && let Some(kernel) = self.trees.remove(&tree)
-        {
+    /// The host has performed all that a tree had to say, or gives it up: one that is over goes to the store. Until then its kernel
+    /// answers what bodies send that do not know yet that they are cut off.
+    pub fn release(&mut self, tree: TreeId) {
+        let Some(kernel) = self.trees.remove(&tree) else { return };
+        if kernel.is_over() {
             self.store.put(kernel.turns());
         }
-    }
-
-    /// Drops a tree without a word.
-    pub fn forget(&mut self, tree: TreeId) {
-        if let Some(kernel) = self.trees.remove(&tree) {
-            // Its guards may break down over what broke it.
-            let _gone = guarded(|| drop(kernel));
-        }
+        // Its guards may break down over what broke it.
+        let _gone = guarded(|| drop(kernel));
     }
 
     /// Looks something up as of now, without changing anything; JSON text, `null` when it is not there. `tree`: the tree that is

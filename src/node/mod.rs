@@ -220,12 +220,12 @@ pub fn fault(engine: u32, message: Text) -> napi::Result<i32> {
     })
 }
 
-/// Drops the tree without a word.
+/// The tree's last command is performed, or it is given up: nobody has its number any longer.
 #[napi(catch_unwind)]
-pub fn forget(engine: u32) -> napi::Result<()> {
+pub fn release(engine: u32) -> napi::Result<()> {
     with_engine(engine, |opened| {
         if let Some(tree) = opened.tree() {
-            opened.engine.forget(tree);
+            opened.engine.release(tree);
         }
         Ok(())
     })
@@ -295,7 +295,6 @@ impl Opened {
         }
         outbox.clear();
         drop(outbox);
-        self.engine.settle(tree);
         if has_texts { -count } else { count }
     }
 

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::tests::engine::engine;
 use crate::tests::script::{Script, Step, agent, as_tool, ask, call, calls, model_error, ok, reply, text, tool};
 
 fn three_levels() -> Script {
@@ -123,13 +124,15 @@ fn nt_04_bl_059_one_definition_runs_in_ten_isolated_turns_at_once() {
 
 #[test]
 fn bl_060_runs_of_one_session_keep_their_own_transcripts() {
-    let mut script = Script::new([agent("a").tool(tool("look"))]);
-    for id in ["r1", "r2"] {
+    let engine = engine(&json!({}));
+    let mut scripts = ["r1", "r2"].map(|id| {
+        let mut script = Script::within(&engine, id, [agent("a").tool(tool("look"))]);
         script.on(id, [calls([call("look", json!({"of": id}))]), text(id)]);
-        script.start_with(json!({"turnId": id, "messages": [{"role": "user", "content": id}]}));
-    }
-    script.finish();
-    for id in ["r1", "r2"] {
+        script.start_with(json!({"messages": [{"role": "user", "content": id}]}));
+        script
+    });
+    for (id, script) in ["r1", "r2"].into_iter().zip(&mut scripts) {
+        script.finish();
         let roles: Vec<_> = script.transcript(id).iter().map(|message| message["role"].clone()).collect();
         assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
         assert_eq!(script.transcript(id)[0]["content"], id);

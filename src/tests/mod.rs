@@ -9,6 +9,7 @@ mod checks;
 mod child_result;
 mod contract;
 mod delegation;
+mod engine;
 mod events;
 mod handlers;
 mod ids;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::engine::{Engine, TreeId, read};
+use crate::engine::{Broken, Engine, TreeId, read};
 use crate::kernel::program::Program;
 use crate::kernel::protocol::{Given, Input, Letter};
 use crate::kernel::value::EffectId;
@@ -26,10 +26,15 @@ impl OneTree {
     }
 
     pub fn start(&mut self, program: &Rc<Program>, text: &str, now_ms: f64) -> Option<String> {
+        self.try_start(program, text, now_ms).expect("the kernel starts")
+    }
+
+    /// # Errors
+    /// The kernel breaks down.
+    pub fn try_start(&mut self, program: &Rc<Program>, text: &str, now_ms: f64) -> Result<Option<String>, Broken> {
         let start = read(text).expect("the start follows the protocol");
-        let tree = self.engine.borrow_mut().start(program, start, now_ms).expect("the kernel starts");
-        self.tree = Some(tree);
-        self.take()
+        self.tree = Some(self.engine.borrow_mut().start(program, start, now_ms)?);
+        Ok(self.take())
     }
 
     pub fn answer(&mut self, id: u32, text: String, now_ms: f64) -> Option<String> {
@@ -66,6 +71,12 @@ impl OneTree {
         self.take()
     }
 
+    /// The host has performed the last command.
+    pub fn release(&mut self) {
+        let Some(tree) = self.tree.take() else { return };
+        self.engine.borrow_mut().release(tree);
+    }
+
     pub fn query(&self, text: &str, now_ms: f64) -> String {
         self.engine.borrow().query(self.tree, text, now_ms).expect("the query follows the protocol")
     }
@@ -78,12 +89,10 @@ impl OneTree {
 
     fn take(&self) -> Option<String> {
         let tree = self.tree?;
-        let mut engine = self.engine.borrow_mut();
-        let text = engine.kernel(tree).and_then(|kernel| {
-            kernel.commands().clear();
-            kernel.take_text()
-        });
-        engine.settle(tree);
-        text
+        let engine = self.engine.borrow();
+        let kernel = engine.kernel(tree)?;
+        kernel.commands().clear();
+        kernel.commands().take_texts();
+        kernel.take_text()
     }
 }

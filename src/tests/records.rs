@@ -1,8 +1,13 @@
 //! Records: what can be read of a turn while it runs and when it is over.
 
 use insta::assert_json_snapshot;
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use serde_json::{Value, json};
 
+use crate::engine::Engine;
+use crate::tests::engine::engine;
 use crate::tests::script::{
     Script, Step, WALL_OFFSET_MS, after, agent, as_tool, ask, brief, call, calls, merge, model_error, result, text,
     tool,
@@ -108,22 +113,28 @@ fn nt_36_ephemeral_parts_are_not_recorded() {
 
 #[test]
 fn d_40_the_memory_store_keeps_the_last_trees() {
-    let mut script = Script::with_options([agent("a").tool(as_tool("b")), agent("b")], json!({"keepTrees": 2}));
-    script.always("b", text("found"));
-    for id in ["r1", "r2", "r3"] {
-        script.on(id, [ask("b"), text("done")]).run_with(json!({ "turnId": id }));
-    }
+    let engine = engine(&json!({"keepTrees": 2}));
+    let script = delegations(&engine, ["r1", "r2", "r3"]);
     let status = ["r1", "r1.1", "r2", "r2.1", "r3.1"].map(|id| script.status(id));
     assert_eq!(status, ["absent", "absent", "completed", "completed", "completed"]);
 }
 
+/// Trees of two turns that are over, one after the other; the script of the last.
+fn delegations<const N: usize>(engine: &Rc<RefCell<Engine>>, roots: [&str; N]) -> Script {
+    let scripts = roots.map(|root| {
+        let mut script = Script::within(engine, root, [agent("a").tool(as_tool("b")), agent("b")]);
+        script.always("b", text("found"));
+        script.on("a", [ask("b"), text("done")]).run();
+        script.tree.release();
+        script
+    });
+    scripts.into_iter().last().expect("some tree")
+}
+
 #[test]
 fn records_are_listed_newest_first_in_pages() {
-    let mut script = Script::new([agent("a").tool(as_tool("b")), agent("b")]);
-    script.always("b", text("found"));
-    for id in ["r1", "r2"] {
-        script.on(id, [ask("b"), text("done")]).run_with(json!({ "turnId": id }));
-    }
+    let engine = engine(&json!({}));
+    let script = delegations(&engine, ["r1", "r2"]);
     let list = |filter: Value| {
         let mut whole = json!({"agentId": null, "status": null, "rootTurnId": null, "parentTurnId": null, "cursor": null, "limit": 3});
         merge(&mut whole, filter);

@@ -9,11 +9,13 @@ mod program;
 mod reply;
 mod view;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use crate::engine::Engine;
 use crate::kernel::program::Program;
 use crate::tests::one_tree::OneTree;
 
@@ -33,6 +35,7 @@ const INPUTS_MAX: u32 = 20_000;
 
 pub struct Script {
     pub tree: OneTree,
+    root: String,
     program: Rc<Program>,
     now: f64,
     wake: Option<f64>,
@@ -53,6 +56,11 @@ pub struct Script {
 }
 
 impl Script {
+    /// A host whose tree, of that root turn, lives in an engine that others share.
+    pub fn within<const N: usize>(engine: &Rc<RefCell<Engine>>, root: &str, agents: [Agent; N]) -> Self {
+        Self { root: root.to_owned(), tree: OneTree::within(engine), ..Self::new(agents) }
+    }
+
     /// A host for these agents; the first is the root.
     pub fn new<const N: usize>(agents: [Agent; N]) -> Self {
         Self::with_options(agents, json!({}))
@@ -61,6 +69,7 @@ impl Script {
     pub fn with_options<const N: usize>(agents: [Agent; N], options: Value) -> Self {
         Self {
             tree: OneTree::new(&options.to_string()),
+            root: "t".to_owned(),
             program: build(&agents),
             now: 0.0,
             wake: None,
@@ -95,10 +104,10 @@ impl Script {
         self.start_with(json!({}))
     }
 
-    /// Starts the turn `t` with some of the start's fields as given.
+    /// Starts the root turn, mostly `t`, with some of the start's fields as given.
     pub fn start_with(&mut self, fields: Value) -> &mut Self {
         let mut start = json!({
-            "turnId": "t", "wallOffsetMs": WALL_OFFSET_MS, "messages": [{"role": "user", "content": "hello"}],
+            "turnId": self.root, "wallOffsetMs": WALL_OFFSET_MS, "messages": [{"role": "user", "content": "hello"}],
             "input": "hello", "budget": {}, "limits": {}, "contract": null, "authenticated": false, "scopes": [],
             "stream": false, "hooks": {}, "stopped": null,
         });
@@ -172,6 +181,13 @@ impl Script {
     pub fn answer(&mut self, id: u32, answer: &Value) -> &mut Self {
         self.deliver(id, answer);
         self.settle();
+        self
+    }
+
+    /// Something beyond any one turn goes wrong.
+    pub fn fault(&mut self, message: &str) -> &mut Self {
+        let commands = self.tree.fault(message);
+        self.perform(commands);
         self
     }
 

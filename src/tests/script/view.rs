@@ -13,8 +13,12 @@ impl Script {
 
     /// What the root turn `t` handed to its caller; panics while it runs.
     pub fn result(&self) -> Value {
+        self.result_of("t")
+    }
+
+    pub fn result_of(&self, root: &str) -> Value {
         let settled: Vec<&Value> = self.log.iter().filter(|command| command["type"] == "settled").collect();
-        assert_eq!(settled.len(), 1, "one result; the turn stands at {}", self.record("t")["status"]);
+        assert_eq!(settled.len(), 1, "one result; the turn stands at {}", self.record(root)["status"]);
         settled[0]["result"].clone()
     }
 

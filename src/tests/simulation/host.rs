@@ -1,6 +1,7 @@
 //! A host that does everything a real one may do, in any order: answers early, late, twice or never, stops, lets time
 //! pass, and comes late with its timer.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
@@ -13,12 +14,13 @@ use super::ledger::Rows;
 use super::nesting::Nesting;
 use super::prepared::Prepared;
 use super::random::Random;
+use crate::engine::Engine;
 use crate::kernel::program::Program;
 use crate::tests::one_tree::OneTree;
-use crate::tests::script::{Turns, build, merge};
+use crate::tests::script::{Agent, Turns, build, merge};
 
-/// Inputs before the user loses patience and stops everything.
-const INPUTS_MAX: u32 = 500;
+/// How much happens before the user loses patience and stops everything.
+const ACTS_MAX: u32 = 500;
 
 /// Something that waits for an answer.
 pub struct Asked {
@@ -48,6 +50,7 @@ pub struct OpenTurn {
 }
 
 pub struct Host {
+    pub root: String,
     pub random: Random,
     pub tree: OneTree,
     pub agents: Vec<Drawn>,
@@ -89,6 +92,7 @@ pub struct Host {
     serial: BTreeSet<String>,
     options: Value,
     pub inputs: u32,
+    acts: u32,
     /// Records of roots as they were when they settled.
     pub settled: BTreeMap<String, String>,
     pub log: DefaultHasher,
@@ -96,58 +100,92 @@ pub struct Host {
 
 /// Runs one seed to its end; returns what identifies everything the kernel said.
 pub fn run(seed: u64) -> u64 {
-    let mut random = Random::new(seed);
-    let (agents, drawn) = definitions::draw(&mut random);
-    let options = keel::options(&mut random);
-    let mut host = Host {
-        tree: OneTree::new(&options.to_string()),
-        program: build(&agents),
-        agents: drawn,
-        random,
-        run_trees: BTreeMap::new(),
-        agent_of: BTreeMap::new(),
-        streamed: BTreeMap::new(),
-        now: 0.0,
-        armed: None,
-        asked: Vec::new(),
-        over: vec![1_000_000],
-        open: BTreeMap::new(),
-        prepared: Prepared::default(),
-        turns: Turns::default(),
-        nesting: Nesting::default(),
-        rows: Rows::default(),
-        pending: BTreeMap::new(),
-        stood: false,
-        stood_at: BTreeMap::new(),
-        retrying: BTreeSet::new(),
-        answered_model: None,
-        wraps: false,
-        briefed: BTreeMap::new(),
-        brought: Vec::new(),
-        concurrency: BTreeMap::new(),
-        serial: BTreeSet::new(),
-        options,
-        inputs: 0,
-        settled: BTreeMap::new(),
-        log: DefaultHasher::new(),
-    };
-    host.live();
-    host.log.finish()
+    let mut host = Host::of(seed);
+    while host.step() {}
+    host.end()
 }
 
 impl Host {
-    fn live(&mut self) {
+    /// A host with a keel of its own.
+    fn of(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let (agents, drawn) = definitions::draw(&mut random);
+        let options = keel::options(&mut random);
+        let tree = OneTree::new(&options.to_string());
+        Self::new("r0", random, (&agents, drawn), options, tree)
+    }
+
+    /// The options of a keel that several may share.
+    pub fn options_of(seed: u64) -> Value {
+        keel::options(&mut Random::new(seed))
+    }
+
+    /// A host that shares a keel of these options with others.
+    pub fn within(engine: &Rc<RefCell<Engine>>, options: &Value, root: &str, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let (agents, drawn) = definitions::draw(&mut random);
+        Self::new(root, random, (&agents, drawn), options.clone(), OneTree::within(engine))
+    }
+
+    fn new(
+        root: &str,
+        mut random: Random,
+        (agents, drawn): (&[Agent], Vec<Drawn>),
+        options: Value,
+        tree: OneTree,
+    ) -> Self {
         // The host's clock may be anywhere when a tree begins.
-        if self.random.chance(15) {
-            self.now += 50.0;
+        let now = if random.chance(15) { 50.0 } else { 0.0 };
+        let mut host = Self {
+            root: root.to_owned(),
+            tree,
+            program: build(agents),
+            agents: drawn,
+            random,
+            run_trees: BTreeMap::new(),
+            agent_of: BTreeMap::new(),
+            streamed: BTreeMap::new(),
+            now,
+            armed: None,
+            asked: Vec::new(),
+            over: vec![1_000_000],
+            open: BTreeMap::new(),
+            prepared: Prepared::default(),
+            turns: Turns::default(),
+            nesting: Nesting::default(),
+            rows: Rows::default(),
+            pending: BTreeMap::new(),
+            stood: false,
+            stood_at: BTreeMap::new(),
+            retrying: BTreeSet::new(),
+            answered_model: None,
+            wraps: false,
+            briefed: BTreeMap::new(),
+            brought: Vec::new(),
+            concurrency: BTreeMap::new(),
+            serial: BTreeSet::new(),
+            options,
+            inputs: 0,
+            acts: 0,
+            settled: BTreeMap::new(),
+            log: DefaultHasher::new(),
+        };
+        host.start(root);
+        host
+    }
+
+    /// Lets something happen, unless the tree is over or the user has lost patience.
+    pub fn step(&mut self) -> bool {
+        if self.open.is_empty() || self.acts == ACTS_MAX {
+            return false;
         }
-        self.start("r0");
-        for _ in 0..INPUTS_MAX {
-            if self.open.is_empty() {
-                break;
-            }
-            self.act();
-        }
+        self.acts += 1;
+        self.act();
+        true
+    }
+
+    /// Stops what still runs; returns what identifies everything the kernel said.
+    pub fn end(mut self) -> u64 {
         let live: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
         for root in live {
             self.stop(&root, false);
@@ -158,6 +196,7 @@ impl Host {
         for (root, record) in &self.settled {
             assert_eq!(*record, self.record(root), "an outcome is written once");
         }
+        self.log.finish()
     }
 
     fn start(&mut self, root: &str) {

@@ -19,6 +19,9 @@ mod prepared;
 mod random;
 mod standing;
 
+pub use self::host::Host;
+pub use self::random::Random;
+
 use std::panic::catch_unwind;
 
 /// What the suite runs each time, in chunks that the test runner spreads over its threads.

@@ -58,7 +58,8 @@ impl Host {
     /// A call from a body that is over.
     pub fn nest_late(&mut self) {
         let by = *self.random.pick(&self.over);
-        self.call_tool(by, "r0", "over", false);
+        let root = self.root.clone();
+        self.call_tool(by, &root, "over", false);
     }
 
     fn call_tool(&mut self, by: u32, turn_id: &str, caller: &str, unknown: bool) {
