@@ -136,6 +136,12 @@ impl Kernel {
         wait::Live { turns: self.root.tree.live_count(), ..self.port.live() }
     }
 
+    /// How many turns were looked at, over all inputs, for whether they stand still.
+    #[cfg(test)]
+    pub fn looks(&self) -> u32 {
+        self.port.looks.get()
+    }
+
     /// The idempotency key of a call whose body runs.
     pub fn idempotency_key(&self, id: EffectId) -> Option<String> {
         self.port.receiver(id)?.idempotency_key()

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::engine::{Broken, Engine, TreeId, read};
+use crate::kernel::Kernel;
 use crate::kernel::program::Program;
 use crate::kernel::protocol::{Given, Input, Letter};
 use crate::kernel::value::EffectId;
@@ -84,7 +85,13 @@ impl OneTree {
     /// What the kernel holds on to.
     pub fn live(&self) -> Live {
         let engine = self.engine.borrow();
-        self.tree.and_then(|tree| engine.kernel(tree).map(crate::kernel::Kernel::live)).unwrap_or_default()
+        self.tree.and_then(|tree| engine.kernel(tree).map(Kernel::live)).unwrap_or_default()
+    }
+
+    /// How many turns were looked at for whether they stand still.
+    pub fn looks(&self) -> u32 {
+        let engine = self.engine.borrow();
+        self.tree.and_then(|tree| engine.kernel(tree).map(Kernel::looks)).unwrap_or_default()
     }
 
     fn take(&self) -> Option<String> {

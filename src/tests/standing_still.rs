@@ -87,3 +87,27 @@ fn d_01_a_stop_of_a_child_that_stands_still_brings_its_caller_further() {
     assert_eq!(kinds[3..], ["t turn.resumed", "t.1 turn.stopped", "t turn.completed"]);
     assert_eq!(script.used("t")["timeMs"], 0.0);
 }
+
+/// What comes in is looked at where it arrives: nothing walks all turns of a tree per input.
+#[test]
+fn many_suspended_children_are_looked_at_a_few_times_each() {
+    const CHILDREN: usize = 2_000;
+    let mut script = Script::new([
+        agent("a").budget(json!({"toolCalls": CHILDREN})).limits(json!({})).tool(as_tool("b")),
+        agent("b").tool(tool("pay").set("approvalRequired", json!(true))),
+    ]);
+    script.on("a", [reply(Value::Array(vec![brief("b"); CHILDREN])), text("done")]);
+    for child in 1..=CHILDREN {
+        script.on(&format!("t.{child}"), [calls([call("pay", json!({}))]), text("paid")]);
+    }
+    script.start();
+    assert_eq!(script.status("t"), "suspended");
+    assert_eq!(script.commands("suspended").len(), 1, "the root comes to stand still once, after all its children");
+    let suspended = script.tree.looks();
+
+    let decisions: Value = (1..=CHILDREN).map(|child| (format!("t.{child}:c1_0"), json!("allow"))).collect();
+    script.input("resume", json!({"stream": false, "decisions": decisions, "stopped": null})).finish();
+    assert_eq!(script.status("t"), "completed");
+    let looks = usize::try_from(script.tree.looks()).expect("few");
+    assert!(looks < 10 * CHILDREN, "{suspended} looks until all stood still, {looks} in the end");
+}

@@ -3,10 +3,23 @@
 use serde::Serialize;
 
 use crate::kernel::program::Stage;
-use crate::kernel::protocol::outbox::{Field, NONE, OWN, text_fields};
+#[cfg(test)]
+use crate::kernel::protocol::row::Form;
+use crate::kernel::protocol::row::{Field, Outbox};
 use crate::kernel::protocol::transcript::Unsent;
-use crate::kernel::protocol::{CallView, ErrorInfo, EventView, LedgerEntry, Outbox, Pending, ResultView, TurnResult};
-use crate::kernel::value::{CallId, EffectId, Json, KeptId, Ticket, TurnId, TurnKey};
+use crate::kernel::protocol::{
+    Args, CallName, CallView, ErrorInfo, EventView, LedgerEntry, Offered, Pending, ResultView, Scopes, TurnName,
+    TurnResult,
+};
+use crate::kernel::value::{EffectId, Json, KeptId, Ticket, TurnKey};
+
+/// What a command's row is made of.
+#[cfg(test)]
+pub struct Row {
+    pub kind: i32,
+    pub name: &'static str,
+    pub fields: &'static [(&'static str, Form)],
+}
 
 /// Declares the commands. Each crosses as a row of its kind, which is its place in this list, and its fields in the order in which they
 /// stand here.
@@ -43,9 +56,13 @@ macro_rules! commands {
         }
 
         #[cfg(test)]
-        impl Command<'_> {
-            /// The names of the fields of each command, for those who read them in tests.
-            pub const FIELDS: &'static [(&'static str, &'static [&'static str])] = &[ $( ($name, &[ $( stringify!($field) ),* ]) ),* ];
+        impl<'a> Command<'a> {
+            /// Each command's number and name, and its fields with their forms: what the host reads rows by.
+            pub const TABLE: &'static [Row] = &[ $( Row {
+                kind: $kind,
+                name: $name,
+                fields: &[ $( (stringify!($field), <$type as Field>::FORM) ),* ],
+            } ),* ];
         }
     };
 }
@@ -106,7 +123,7 @@ commands! {
     /// Write to the effect ledger, or ask it. Answer: [`Answer`] of nothing, or of call ids.
     11 "ledger" => Ledger { id: EffectId, turn_key: TurnKey, entry: &'a LedgerEntry<'a> }
     /// Append the messages and call the model. Answer: [`ModelAnswer`].
-    12 "model" => Model { id: EffectId, turn_key: TurnKey, append: Unsent<'a>, offer: Offer, stream: bool }
+    12 "model" => Model { id: EffectId, turn_key: TurnKey, offer: Offer, stream: bool, append: Unsent<'a> }
     /// Check arguments by the tool's Standard Schema and keep what it returns for the body. Answer: [`PrepareAnswer`].
     13 "prepare" => Prepare {
         id: EffectId,
@@ -172,194 +189,4 @@ pub enum Offer {
     /// The submit tool alone, and it must be used.
     Submit,
     Nothing,
-}
-
-/// How a call is named to the host, which knows the calls of a reply, and the calls that a body makes.
-#[derive(Clone, Copy)]
-pub struct CallName<'a> {
-    pub id: &'a CallId,
-    pub place: Place,
-    /// The host knows which call it is nested in.
-    pub is_known: bool,
-}
-
-/// Where a call came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Among the calls of the reply, under the id that it has there.
-    Given(u32),
-    /// Among the calls of the reply, under an id of ours.
-    Renamed(u32),
-    /// Among the nested calls of its caller.
-    Nested(u32),
-}
-
-impl Serialize for CallName<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.id.serialize(serializer)
-    }
-}
-
-impl Field for CallName<'_> {
-    fn write(&self, out: &mut Outbox) {
-        match self.place {
-            Place::Given(position) => {
-                position.write(out);
-                out.word(OWN);
-            }
-            Place::Renamed(position) => {
-                position.write(out);
-                out.json(self.id);
-            }
-            Place::Nested(number) => {
-                out.word(-i32::try_from(number).unwrap_or(i32::MAX));
-                if self.is_known { out.word(OWN) } else { out.json(self.id) }
-            }
-        }
-    }
-}
-
-/// The arguments of a body.
-#[derive(Clone, Copy)]
-pub enum Args<'a> {
-    /// The host keeps what it checked.
-    Kept,
-    /// Those of the reply.
-    Given(&'a Json),
-    /// Others, repaired, filled in or rewritten.
-    Other(&'a Json),
-}
-
-impl Serialize for Args<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Kept => serializer.serialize_none(),
-            Self::Given(json) | Self::Other(json) => json.serialize(serializer),
-        }
-    }
-}
-
-impl Field for Args<'_> {
-    fn write(&self, out: &mut Outbox) {
-        match self {
-            Self::Kept => out.word(NONE),
-            Self::Given(_) => out.word(OWN),
-            Self::Other(json) => out.text(json.get().to_owned()),
-        }
-    }
-}
-
-impl Field for Offer {
-    fn write(&self, out: &mut Outbox) {
-        out.word(*self as i32);
-    }
-}
-
-impl Field for Stage {
-    fn write(&self, out: &mut Outbox) {
-        out.word(*self as i32);
-    }
-}
-
-impl Field for EffectId {
-    fn write(&self, out: &mut Outbox) {
-        self.0.write(out);
-    }
-}
-
-impl Field for TurnKey {
-    fn write(&self, out: &mut Outbox) {
-        self.0.write(out);
-    }
-}
-
-impl Field for KeptId {
-    fn write(&self, out: &mut Outbox) {
-        self.0.write(out);
-    }
-}
-
-impl Field for Ticket {
-    fn write(&self, out: &mut Outbox) {
-        self.0.write(out);
-    }
-}
-
-impl Field for ResultView<'_> {
-    fn write(&self, out: &mut Outbox) {
-        match self {
-            Self::AsAnswered(_) => out.word(OWN),
-            Self::Whole { .. } => out.json(self),
-        }
-    }
-}
-
-impl Field for &Json {
-    fn write(&self, out: &mut Outbox) {
-        out.text(self.get().to_owned());
-    }
-}
-
-text_fields!(
-    &TurnId,
-    &[usize],
-    Vec<&str>,
-    &str,
-    CallView<'_>,
-    &Pending,
-    &LedgerEntry<'_>,
-    ErrorInfo,
-    EventView<'_>,
-    &TurnResult<'_>
-);
-
-/// A turn's id, of which the host knows all but a child's number.
-#[derive(Clone, Copy)]
-pub struct TurnName<'a>(pub &'a TurnId);
-
-impl Serialize for TurnName<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl Field for TurnName<'_> {
-    fn write(&self, out: &mut Outbox) {
-        self.0.number().write(out);
-    }
-}
-
-/// Positions of tools.
-#[derive(Clone, Copy)]
-pub struct Offered<'a> {
-    pub tools: &'a [usize],
-    /// They are all that the agent lists.
-    pub are_all: bool,
-}
-
-impl Serialize for Offered<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.tools.serialize(serializer)
-    }
-}
-
-impl Field for Offered<'_> {
-    fn write(&self, out: &mut Outbox) {
-        if self.are_all { out.word(OWN) } else { out.json(self.tools) }
-    }
-}
-
-/// Names of scopes, mostly none.
-pub struct Scopes<'a>(pub Vec<&'a str>);
-
-impl Serialize for Scopes<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl Field for Scopes<'_> {
-    fn write(&self, out: &mut Outbox) {
-        if self.0.is_empty() { out.word(OWN) } else { out.json(&self.0) }
-    }
 }

@@ -6,12 +6,13 @@ mod call_view;
 mod command;
 mod event;
 mod input;
+mod known;
 mod ledger_entry;
-mod outbox;
 mod outcome;
 mod output;
 mod pending;
 mod record;
+mod row;
 mod transcript;
 
 pub use self::answer::{
@@ -19,16 +20,19 @@ pub use self::answer::{
     ModelAnswer, ModelError, ModelReply, Part, PartAnswer, PrepareAnswer, TextPart, Thrown, ToolName,
 };
 pub use self::call_view::{CallView, ResultView};
-pub use self::command::{Args, CallName, Command, Offer, Offered, Place, Scopes, TurnName};
+pub use self::command::{Command, Offer};
 pub use self::event::{
     CallInfo, DeltaKind, ErrorInfo, Event, EventBody, EventView, Header, LimitName, MoreOfResult, NudgeSent,
     PartEmitted, Progress, StepCompleted, TurnRetried, is_false,
 };
 pub use self::input::{Input, Letter, Start, StoppedBefore, ToolRequest};
+pub use self::known::{Args, CallName, Offered, Place, Scopes, TurnName};
 pub use self::ledger_entry::{LedgerEntry, Settlement};
-pub use self::outbox::Outbox;
 pub use self::outcome::{Cause, Failure, Outcome};
 pub use self::output::Output;
 pub use self::pending::{Decision, Kind, Pending};
 pub use self::record::{BudgetRecord, PartView, Rejected, Submits, TurnRecord, TurnResult, TurnStatus, Used};
+#[cfg(test)]
+pub use self::row::Form;
+pub use self::row::Outbox;
 pub use self::transcript::{Content, SaidCall, Source, Transcript, message};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::kernel::program::{Budget, Ceiling};
 use crate::kernel::protocol::event::is_false;
-use crate::kernel::protocol::outbox::{Field, NONE, OWN};
+use crate::kernel::protocol::row::{Field, Form, NONE, OWN};
 use crate::kernel::protocol::{FinishReason, Header, Outbox, Outcome, Pending};
 use crate::kernel::schema::Issues;
 use crate::kernel::value::{CallId, Json, TurnId, Usage};
@@ -131,6 +131,8 @@ impl TurnResult<'_> {
 
 /// JSON text behind a `NONE`, or the numbers of a plain result.
 impl Field for TurnResult<'_> {
+    const FORM: Form = Form::Result;
+
     fn write(&self, out: &mut Outbox) {
         if !self.is_plain() {
             out.word(NONE);
@@ -157,19 +159,17 @@ impl Field for TurnResult<'_> {
         used.time_ms.write(out);
         self.record.started_at.write(out);
         self.record.ended_at.unwrap_or(f64::NAN).write(out);
-        self.usage.write(out);
-        self.record.tree_usage.write(out);
+        write_usage(&self.usage, out);
+        write_usage(&self.record.tree_usage, out);
     }
 }
 
-impl Field for Usage {
-    fn write(&self, out: &mut Outbox) {
-        for amount in [self.input_tokens, self.output_tokens, self.total_tokens] {
-            amount.write(out);
-        }
-        for amount in [self.cache_read_tokens, self.reasoning_tokens, self.cost_usd] {
-            amount.unwrap_or(f64::NAN).write(out);
-        }
-        self.nudges.write(out);
+fn write_usage(usage: &Usage, out: &mut Outbox) {
+    for amount in [usage.input_tokens, usage.output_tokens, usage.total_tokens] {
+        amount.write(out);
     }
+    for amount in [usage.cache_read_tokens, usage.reasoning_tokens, usage.cost_usd] {
+        amount.unwrap_or(f64::NAN).write(out);
+    }
+    usage.nudges.write(out);
 }

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::kernel::protocol::outbox::{Field, OWN};
 use crate::kernel::protocol::output::Value;
+use crate::kernel::protocol::row::{Field, Form, OWN};
 use crate::kernel::protocol::{Outbox, Output};
 use crate::kernel::value::{Json, Text};
 
@@ -235,6 +235,8 @@ impl Serialize for Unsent<'_> {
 
 /// How many words follow; then for each its source, or the number of its text.
 impl Field for Unsent<'_> {
+    const FORM: Form = Form::Messages;
+
     fn write(&self, out: &mut Outbox) {
         let words = self.named().map(|index| match self.transcript.messages[index].source {
             Source::Text => 2,

@@ -107,6 +107,8 @@ pub fn settle(tree: &Tree) -> bool {
             }
         }
         let Some((_, turn)) = touched.pop_first() else { return changed };
+        #[cfg(test)]
+        tree.port.looks.set(tree.port.looks.get() + 1);
         match (stands_still(&turn), turn.lifetime.is_suspended()) {
             (true, false) => suspend(&turn),
             (false, true) => go_on(&turn),

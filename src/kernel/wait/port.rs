@@ -30,6 +30,9 @@ pub struct Port {
     pub humans: Cell<u32>,
     /// Turns that may have come to stand still, or no longer do, since that was last looked at.
     touched: RefCell<Vec<TurnKey>>,
+    /// How many turns were looked at for that.
+    #[cfg(test)]
+    pub looks: Cell<u32>,
 }
 
 impl Port {
@@ -44,6 +47,8 @@ impl Port {
             effects: RefCell::default(),
             humans: Cell::default(),
             touched: RefCell::default(),
+            #[cfg(test)]
+            looks: Cell::default(),
         }
     }
 

@@ -20,10 +20,10 @@ pub fn read(commands: &str, turns: &mut Turns) -> Vec<Value> {
 
 fn named(command: &[&RawValue], turns: &mut Turns) -> Value {
     let kind: String = serde_json::from_str(command[0].get()).expect("a command begins with its name");
-    let (_, fields) = Command::FIELDS.iter().find(|(name, _)| *name == kind).expect("a command that there is");
+    let fields = Command::TABLE.iter().find(|row| row.name == kind).expect("a command that there is").fields;
     assert_eq!(fields.len(), command.len() - 1, "{kind} has all its fields");
     let readable = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
-    let values = fields.iter().zip(&command[1..]).map(|(name, raw)| (camel_case(name), readable(raw)));
+    let values = fields.iter().zip(&command[1..]).map(|((name, _), raw)| (camel_case(name), readable(raw)));
     let mut object: Map<String, Value> = values.collect();
     if let Some(key) = object.get("turnKey").and_then(Value::as_u64) {
         if kind == "open" {

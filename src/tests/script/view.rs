@@ -119,7 +119,7 @@ impl Script {
     /// The id of the newest command of one type.
     pub fn effect(&self, kind: &str) -> u32 {
         let commands = self.commands(kind);
-        super::id_of(commands.last().expect("such a command"))
+        id_of(commands.last().expect("such a command"))
     }
 
     pub fn call_key(&self, tool_id: &str) -> u32 {

@@ -118,7 +118,7 @@ impl Host {
             return;
         }
         let asked = &self.asked[self.random.index(self.asked.len())];
-        let (id, turn_id) = (asked.id, asked.turn_id.clone());
+        let id = asked.id;
         match asked.kind.as_str() {
             "model" => self.letter(id, "delta", &json!({"kind": "text", "text": "a"})),
             "call" if self.random.chance(50) => {
