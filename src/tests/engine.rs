@@ -20,7 +20,7 @@ fn trees_that_take_turns_in_one_engine_say_what_each_says_alone() {
     for group in 0..60 {
         let options = Host::options_of(group);
         let seeds = || (0..TREES).map(move |number| (format!("r{number}"), group * TREES + number));
-        let alone: Vec<u64> = seeds()
+        let alone: Vec<Vec<String>> = seeds()
             .map(|(root, seed)| {
                 let mut host = Host::within(&engine(&options), &options, &root, seed);
                 while host.step() {}
@@ -37,8 +37,8 @@ fn trees_that_take_turns_in_one_engine_say_what_each_says_alone() {
                 running.swap_remove(at);
             }
         }
-        let together: Vec<u64> = hosts.into_iter().map(Host::end).collect();
-        assert_eq!(together, alone, "group {group}");
+        let together: Vec<Vec<String>> = hosts.into_iter().map(Host::end).collect();
+        assert!(together == alone, "group {group} says something else together");
     }
 }
 

@@ -52,6 +52,7 @@ impl Host {
     fn answer_with(&mut self, at: usize, answer: &Value) {
         let asked = self.asked.swap_remove(at);
         self.over.push(asked.id);
+        let given = self.given(&asked, answer);
         match asked.kind.as_str() {
             "prepare" if !answer["ok"].is_null() => self.said(asked.ticket, answer),
             "model" if answer["error"]["retryable"] == true => {
@@ -62,7 +63,7 @@ impl Host {
             "ledger" => self.rows.answered(&asked, answer),
             _ => {}
         }
-        self.deliver(asked.id, answer);
+        self.give(asked.id, given);
     }
 
     /// Nothing comes by itself: time passes, or the user stops what has no end.

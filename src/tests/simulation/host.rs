@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -16,6 +15,7 @@ use super::prepared::Prepared;
 use super::random::Random;
 use crate::engine::Engine;
 use crate::kernel::program::Program;
+use crate::kernel::protocol::Given;
 use crate::tests::one_tree::OneTree;
 use crate::tests::script::{Agent, Turns, build, merge};
 
@@ -58,7 +58,7 @@ pub struct Host {
     pub run_trees: BTreeMap<String, Value>,
     pub agent_of: BTreeMap<String, usize>,
     pub streamed: BTreeMap<String, Vec<Value>>,
-    program: Rc<Program>,
+    pub program: Rc<Program>,
     pub now: f64,
     /// The host's one timer.
     pub armed: Option<f64>,
@@ -93,14 +93,16 @@ pub struct Host {
     options: Value,
     pub inputs: u32,
     acts: u32,
+    /// What comes often comes in its type, as from the real host, and not as JSON.
+    pub typed: bool,
     /// Records of roots as they were when they settled.
     pub settled: BTreeMap<String, String>,
-    pub log: DefaultHasher,
+    pub log: Vec<String>,
 }
 
-/// Runs one seed to its end; returns what identifies everything the kernel said.
-pub fn run(seed: u64) -> u64 {
-    let mut host = Host::of(seed);
+/// Runs one seed to its end; returns everything the kernel said.
+pub fn run(seed: u64, typed: bool) -> Vec<String> {
+    let mut host = Host { typed, ..Host::of(seed) };
     while host.step() {}
     host.end()
 }
@@ -167,8 +169,9 @@ impl Host {
             options,
             inputs: 0,
             acts: 0,
+            typed: false,
             settled: BTreeMap::new(),
-            log: DefaultHasher::new(),
+            log: Vec::new(),
         };
         host.start(root);
         host
@@ -184,8 +187,8 @@ impl Host {
         true
     }
 
-    /// Stops what still runs; returns what identifies everything the kernel said.
-    pub fn end(mut self) -> u64 {
+    /// Stops what still runs; returns everything the kernel said.
+    pub fn end(mut self) -> Vec<String> {
         let live: Vec<String> = self.open.keys().filter(|id| !id.contains('.')).cloned().collect();
         for root in live {
             self.stop(&root, false);
@@ -196,7 +199,7 @@ impl Host {
         for (root, record) in &self.settled {
             assert_eq!(*record, self.record(root), "an outcome is written once");
         }
-        self.log.finish()
+        self.log
     }
 
     fn start(&mut self, root: &str) {
@@ -257,7 +260,11 @@ impl Host {
     }
 
     pub fn deliver(&mut self, id: u32, answer: &Value) {
-        let commands = self.tree.answer(id, answer.to_string(), self.now);
+        self.give(id, Given::Text(answer.to_string()));
+    }
+
+    pub fn give(&mut self, id: u32, given: Given) {
+        let commands = self.tree.give(id, given, self.now);
         self.perform(commands);
     }
 

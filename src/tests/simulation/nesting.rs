@@ -96,7 +96,7 @@ impl Host {
         if at.is_some_and(|at| self.agents[self.agent_of[turn_id]].tools[at].checked_ahead) {
             self.said(Some(ticket), &check);
         }
-        self.letter(by, "callTool", &json!([ticket, name, args, check, broken, false, false, abandoned]));
+        self.request(by, turn_id, &json!([ticket, name, args, check, broken, false, false, abandoned]));
         assert!(!abandoned || !self.nesting.waiting.contains_key(&ticket), "nobody waits for an abandoned call");
     }
 
