@@ -16,33 +16,43 @@ export declare class Schema {
 }
 
 /** A tool call that has more to it: provider options as JSON, or a check that is no acceptance, as JSON. */
-export declare function callWith(kernel: number, id: Text, tool: Text, input: Text, providerExecuted: boolean, providerOptions?: Text | undefined | null, check?: Text | undefined | null): void
+export declare function callWith(engine: number, id: Text, tool: Text, input: Text, providerExecuted: boolean, providerOptions?: Text | undefined | null, check?: Text | undefined | null): void
 
-/** Forgets a kernel: nobody has its number any longer. */
-export declare function closeKernel(kernel: number): void
+/** Forgets an engine: nobody has its number any longer. */
+export declare function closeEngine(engine: number): void
 
-/** Anything else that happened. */
-export declare function input(kernel: number, text: Text): number
+/** Ends the tree for a fault of the kernel or of the host. */
+export declare function fault(engine: number, message: Text): number
 
-/** Hands out all words again, in memory that has room for them. */
-export declare function more(kernel: number, words: Int32Array): number
+/** Anything else that happens to the tree, as JSON. */
+export declare function input(engine: number, text: Text): number
+
+/** What the command `id` of the tree sends before its answer, as JSON. */
+export declare function letter(engine: number, id: number, text: Text): number
+
+/** Hands out the words for which there was no room. */
+export declare function more(engine: number, words: Int32Array): void
 
 /**
- * Opens the kernel of one keel, with its records; returns its number. Calls that name it find the time (the monotonic clock in
- * milliseconds) as the first of `numbers`, and return how many words of commands they left in `words`: negative where texts belong
- * to them, more than there is room for where `more` has to be asked for all of them.
+ * Opens the engine of one keel, with its records; returns its number. Calls that name it find the time and the tree in `numbers`, and
+ * return how many words of commands they left in `words`: negative where texts belong to them, more than there is room for
+ * where `more` has to be asked for all of them.
  */
-export declare function openKernel(options: string, numbers: Float64Array, words: Int32Array): number
+export declare function openEngine(options: string, numbers: Float64Array, words: Int32Array): number
 
-/** Looks something up, as JSON text. */
-export declare function query(kernel: number, text: string, nowMs: number): string
+/** Looks something up, as JSON text: in the tree that is named, or, where none is, among those that are over. */
+export declare function query(engine: number, text: string, nowMs: number): string
+
+/** The tree's last command is performed, or it is given up: nobody has its number any longer. */
+export declare function release(engine: number): void
 
 /** A part of the reply that `reply` will complete, as JSON: any but a tool call or a plain text. */
-export declare function sayOther(kernel: number, text: Text): void
+export declare function sayOther(engine: number, text: Text): void
 
 /**
- * Opens a root turn of the program's first agent. `numbers` holds, behind the time: what the wall clock is ahead of it, and whether the
- * caller is authenticated and whether somebody listens, each 1 or 0. `input`: a plain text, where the turn begins with nothing else;
- * `rest`: all that the protocol's `Start` has besides, as JSON, where it has anything.
+ * Opens a tree with a root turn of the program's first agent, and leaves its number in `numbers`. These hold besides: what the
+ * wall clock is ahead of the time, and whether the caller is authenticated and whether somebody listens, each 1 or 0. `input`:
+ * a plain text, where the turn begins with nothing else; `rest`: all that the protocol's `Start` has besides, as JSON, where it
+ * has anything.
  */
-export declare function start(kernel: number, program: Program, turnId: Text, input?: Text | undefined | null, rest?: Text | undefined | null): number
+export declare function start(engine: number, program: Program, turnId: Text, input?: Text | undefined | null, rest?: Text | undefined | null): number

@@ -31,28 +31,34 @@ export function callTool(call, toolOrId, args, options) {
  * @param {{ signal?: AbortSignal }} options
  */
 function send(call, toolOrId, args, options) {
-  const { host } = call;
+  const { turn } = call;
+  const { host, tickets } = turn.run;
   if (call.over) return rejected(call.over);
   const where = `tool '${call.tool.id}': ctx.callTool`;
   const name = typeof toolOrId === "string" ? toolOrId : toolOrId?.id;
   if (typeof name !== "string") return rejected(optionInvalid(where, "a tool or a tool's id", toolOrId));
   const signal = checkSignal(options.signal, where);
   const unlisted = typeof toolOrId !== "string" && !isListed(call, toolOrId);
-  const ticket = host.tickets.issue(call);
+  const ticket = tickets.issue(call);
   const { number, promise } = ticket;
   const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
   const isWanted = text !== undefined && !unlisted && !signal?.aborted;
-  const check = isWanted ? checkAhead(host, call.turn, name, () => JSON.parse(text)) : undefined;
-  // Writing and checking the arguments runs code of the user's, which may have aborted it.
+  const check = isWanted ? checkAhead(turn, name, () => JSON.parse(text)) : undefined;
+  // Writing and checking the arguments runs code of the user's, which may have ended the call, or aborted this one.
+  if (call.over) {
+    tickets.abandon([ticket], call.over);
+    return promise;
+  }
   const abandoned = signal?.aborted === true;
-  if (abandoned) host.tickets.blame(ticket, signal.reason);
-  const tool = call.turn.agent.toolsById.get(name);
+  if (abandoned) tickets.blame(ticket, signal.reason);
+  const tool = turn.agent.toolsById.get(name);
   if (text !== undefined && tool !== undefined && !unlisted && !abandoned && typeof check !== "string") {
-    host.callTool(call.id, number, tool.index, text, check);
+    host.callTool(call, number, tool.index, text, check);
   } else {
     const known = typeof check === "object" ? checkText(check) : (check ?? null);
-    const fields = text === undefined ? `null,null,${JSON.stringify(broken)},${tooDeep}` : `${text},${known},null,false`;
-    host.inputText("callTool", `[${call.id},${number},${JSON.stringify(name)},${fields},${unlisted},${abandoned}]`);
+    const fields =
+      text === undefined ? `null,null,${JSON.stringify(broken)},${tooDeep}` : `${text},${known},null,false`;
+    host.letter(call, "callTool", `[${number},${JSON.stringify(name)},${fields},${unlisted},${abandoned}]`);
   }
   if (signal && !abandoned) abandonOn(call, signal, ticket);
   return promise;
@@ -92,8 +98,9 @@ function jsonOf(args) {
 function abandonOn(call, signal, ticket) {
   const abandon = () => {
     if (!call.isOpen) return;
-    call.host.tickets.blame(ticket, signal.reason);
-    call.host.input("abandon", { id: call.id, ticket: ticket.number });
+    const { host, tickets } = call.turn.run;
+    tickets.blame(ticket, signal.reason);
+    host.letter(call, "abandon", `{"ticket":${ticket.number}}`);
   };
   // A body that began at once may have aborted it.
   if (signal.aborted) return abandon();

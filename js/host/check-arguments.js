@@ -6,8 +6,8 @@
 
 import { validate } from "./validate.js";
 
-/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
+/** @import { Run } from "./run.js" */
 
 /** @typedef {{ value: unknown, exclusive: boolean | null }} Accepted what the body will get, and whether it runs alone */
 /** @typedef {{ kept: number, exclusive: number }} Kept the same as it is kept; `exclusive` is -1 where nobody says, -2 while the check is under way */
@@ -29,20 +29,20 @@ export function checkArguments(tool, args) {
 /**
  * A verdict as JSON text. What it accepts is kept from here on, as the kernel knows of it.
  *
- * @param {Host} host
+ * @param {Run} run
  * @param {Accepted | string} verdict
  */
-export function verdictText(host, verdict) {
-  return typeof verdict === "string" ? verdict : checkText(keep(host, verdict));
+export function verdictText(run, verdict) {
+  return typeof verdict === "string" ? verdict : checkText(keep(run, verdict));
 }
 
 /**
- * @param {Host} host
+ * @param {Run} run
  * @param {Accepted} accepted
  * @returns {Kept}
  */
-function keep(host, { value, exclusive }) {
-  return { kept: host.kept.keep(value), exclusive: exclusive === null ? -1 : Number(exclusive) };
+function keep(run, { value, exclusive }) {
+  return { kept: run.kept.keep(value), exclusive: exclusive === null ? -1 : Number(exclusive) };
 }
 
 /**
@@ -58,13 +58,12 @@ export function checkText({ kept, exclusive }) {
 /**
  * The check that is told together with the call; undefined where it has to wait until the kernel asks.
  *
- * @param {Host} host
  * @param {HostTurn} turn
  * @param {string} toolId
  * @param {() => unknown} read the call's own copy of its arguments; throws where they are no JSON
  * @returns {Verdict | undefined}
  */
-export function checkAhead(host, turn, toolId, read) {
+export function checkAhead(turn, toolId, read) {
   const tool = turn.agent.toolsById.get(toolId);
   // What a schema calls while it checks has to pass the gates first: it might call its own tool, without an end.
   if (!tool?.checkedAhead || turn.checking > 0) return undefined;
@@ -79,10 +78,10 @@ export function checkAhead(host, turn, toolId, read) {
   if (verdict instanceof Promise) {
     verdict.then(() => (turn.checking -= 1));
     // It stays until the kernel asks for it, or lets it go.
-    return { kept: host.kept.keep(verdict), exclusive: BEGUN };
+    return { kept: turn.run.kept.keep(verdict), exclusive: BEGUN };
   }
   turn.checking -= 1;
-  return typeof verdict === "string" ? verdict : keep(host, verdict);
+  return typeof verdict === "string" ? verdict : keep(turn.run, verdict);
 }
 
 /** How many calls of one reply are checked ahead: a budget may admit no more. */
@@ -91,17 +90,16 @@ const AHEAD_MAX = 16;
 /**
  * The checks of the tool calls of a turn's last reply that are ours to run, in their order.
  *
- * @param {Host} host
  * @param {HostTurn} turn
  * @returns {readonly (Verdict | undefined)[]}
  */
-export function checksOf(host, turn) {
+export function checksOf(turn) {
   const { issued } = turn;
   if (issued.length === 0) return NO_CHECKS;
   const checks = [];
   for (const call of issued) {
     if (checks.length === AHEAD_MAX) break;
-    checks.push(checkAhead(host, turn, call.part.toolName, () => call.readArguments()));
+    checks.push(checkAhead(turn, call.part.toolName, () => call.readArguments()));
   }
   return checks;
 }

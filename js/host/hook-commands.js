@@ -12,77 +12,74 @@ import { thrown, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 import { runWraps } from "./wraps.js";
 
-/** @import { Host } from "./host.js" */
-/** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
+/** @import { HostTurn } from "./host-turn.js" */
+/** @import { Run } from "./run.js" */
 
-/** @type {Record<string, (host: Host, command: any) => void>} */
+/** @type {Record<string, (run: Run, command: any) => void>} */
 export const hookCommands = {
-  access(host, [, id, turnKey, ticket, toolIndex, sourceIndex]) {
-    const turn = host.turn(turnKey);
+  access(run, [, id, turnKey, ticket, toolIndex, sourceIndex]) {
+    const turn = run.turn(turnKey);
     const { tools, definition } = turn.agent;
     const subject = toolIndex === null ? definition.reads[sourceIndex] : tools[toolIndex].definition;
     const who = Object.freeze({ ...turn.facts, scopes: turn.scopes });
     // Anything but an explicit yes refuses (D-16).
-    ask(host, { id, turn, ticket }, async () => (await subject.access(who)) === true);
+    ask({ id, turn, ticket }, async () => (await subject.access(who)) === true);
   },
 
-  hooks(host, [, id, turnKey, stage, ticket, call, result, offer]) {
-    const turn = host.turn(turnKey);
+  hooks(run, [, id, turnKey, stage, ticket, call, result, offer]) {
+    const turn = run.turn(turnKey);
     // One hook cannot change what the next one sees.
     const subject = {
       call: call === null ? null : freezeDeep(callView(turn, call)),
-      result: result === null ? null : Object.freeze(host.tickets.resultOf(ticket, result)),
+      result: result === null ? null : Object.freeze(run.tickets.resultOf(ticket, result)),
       offer,
     };
     askPlainly(
-      host,
       { id, turn, ticket },
       (effect) => stages[stage](turn, new TurnContext(turn, effect), subject, effect),
       "refused",
     );
   },
 
-  wrap(host, [, id, turnKey, ticket, call]) {
-    const turn = host.turn(turnKey);
-    runWraps(host, { id, turn, ticket }, freezeDeep(callView(turn, call)));
+  wrap(run, [, id, turnKey, ticket, call]) {
+    const turn = run.turn(turnKey);
+    runWraps({ id, turn, ticket }, freezeDeep(callView(turn, call)));
   },
 
-  authorize(host, [, id, turnKey, ticket, call]) {
-    const turn = host.turn(turnKey);
+  authorize(run, [, id, turnKey, ticket, call]) {
+    const turn = run.turn(turnKey);
     const view = freezeDeep(callView(turn, call));
     const request = Object.freeze({
       ...view,
       isNested: view.level > 0,
       ...(turn.run.identity && { identity: turn.run.identity }),
     });
-    askPlainly(host, { id, turn, ticket }, async () =>
-      authorization(await host.options.security.authorizeTool(request)),
-    );
+    askPlainly({ id, turn, ticket }, async () => authorization(await run.host.options.security.authorizeTool(request)));
   },
 
-  approve(host, [, id, turnKey, pending]) {
-    askPlainly(host, { id, turn: host.turn(turnKey) }, async () => {
+  approve(run, [, id, turnKey, pending]) {
+    askPlainly({ id, turn: run.turn(turnKey) }, async () => {
       try {
-        return approval(await host.options.approve(pending));
+        return approval(await run.host.options.approve(pending));
       } catch (error) {
         return { deny: `approve() failed: ${thrown(error).message}` };
       }
     });
   },
 
-  inject(host, [, id, turnKey, ticket, call]) {
-    const turn = host.turn(turnKey);
-    ask(host, { id, turn, ticket }, async () => {
-      const values = await host.options.injected?.(callView(turn, call));
+  inject(run, [, id, turnKey, ticket, call]) {
+    const turn = run.turn(turnKey);
+    ask({ id, turn, ticket }, async () => {
+      const values = await run.host.options.injected?.(callView(turn, call));
       if (typeof values === "object" && values !== null) return values;
       throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
     });
   },
 
-  ledger(host, [, id, turnKey, entry]) {
-    ask(host, { id, turn: host.turn(turnKey) }, async () => {
-      const { ledger } = host.options;
+  ledger(run, [, id, turnKey, entry]) {
+    ask({ id, turn: run.turn(turnKey) }, async () => {
+      const { ledger } = run.host.options;
       const { type, ...row } = entry;
       if (type !== "unresolved") {
         await ledger[type]?.(row);

@@ -6,7 +6,6 @@ import { KeelError } from "../error.js";
 import { levelOf, parentOf } from "./call-view.js";
 import { EffectSignal } from "./effect-signal.js";
 
-/** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 
 export class HostCall extends EffectSignal {
@@ -17,7 +16,6 @@ export class HostCall extends EffectSignal {
   #callId;
 
   /**
-   * @param {Host} host
    * @param {HostTurn} turn
    * @param {number} id of the kernel's `call`
    * @param {number | null} ticket
@@ -25,21 +23,22 @@ export class HostCall extends EffectSignal {
    * @param {number} position among the calls of the reply; negative: among the nested calls of its caller
    * @param {string | undefined} callId where it is not the one that the position tells
    */
-  constructor(host, turn, id, ticket, tool, position, callId) {
+  constructor(turn, id, ticket, tool, position, callId) {
     super(id, turn);
-    this.host = host;
     this.ticket = ticket;
     this.tool = tool;
     this.position = position;
     this.issued = position < 0 ? undefined : turn.issued[position];
-    this.caller = position < 0 ? host.tickets.get(ticket)?.caller : undefined;
+    /** @type {HostCall | undefined} */
+    this.caller = position < 0 && ticket !== null ? turn.run.tickets.get(ticket)?.caller : undefined;
     this.#callId = callId;
     this.#over = undefined;
   }
 
   /** @returns {string} */
   get callId() {
-    return (this.#callId ??= this.issued === undefined ? `${this.caller?.callId}/${-this.position}` : this.issued.part.toolCallId);
+    return (this.#callId ??=
+      this.issued === undefined ? `${this.caller?.callId}/${-this.position}` : this.issued.part.toolCallId);
   }
 
   get parentCallId() {
@@ -70,7 +69,6 @@ export class HostCall extends EffectSignal {
    * The call was cut off; its context answers with the reason from here on (D-12).
    *
    * @override
-   * @param {{ code: string, message: string }} cut
    */
   onCancel = HostCall.#cutOff;
 
@@ -78,7 +76,7 @@ export class HostCall extends EffectSignal {
    * @this {HostCall}
    * @param {{ code: string, message: string }} cut
    */
-  static #cutOff({ code, message }) {
-    this.#over ??= { code, message: `: ${message}` };
+  static #cutOff(cut) {
+    this.#over ??= { code: cut.code, message: `: ${cut.message}` };
   }
 }

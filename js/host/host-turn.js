@@ -61,9 +61,9 @@ export class HostTurn {
    * @param {{ tools: number[], submit: number | null } | undefined} opened.offered what its model may be offered, by position; absent
    *   where it is all that the agent lists
    * @param {AsyncResource} opened.scope the async context that the turn belongs to
-   * @param {any} opened.keelOptions
    */
-  constructor({ key, turnId, parentTurnId, attempt, scopes, run, agent, offered, scope, keelOptions }) {
+  constructor({ key, turnId, parentTurnId, attempt, scopes, run, agent, offered, scope }) {
+    const { options } = run.host;
     this.key = key;
     this.turnId = turnId;
     this.parentTurnId = parentTurnId;
@@ -72,36 +72,38 @@ export class HostTurn {
     this.run = run;
     this.agent = agent;
     this.scope = scope;
-    this.workspace = keelOptions.workspace;
+    this.workspace = options.workspace;
     /** Outermost first. */
-    this.middleware = layersOf(keelOptions.middleware, run.middleware, agent.definition.middleware);
+    this.middleware = layersOf(options.middleware, run.middleware, agent.definition.middleware);
     this.wraps = this.middleware.length > 0 && this.middleware.some(({ wrapTool }) => wrapTool !== undefined);
-    this.offers = offered === undefined ? (agent.allOffers ??= offersOf(agent, { tools: agent.listed, submit: null })) : offersOf(agent, offered);
+    this.offers =
+      offered === undefined
+        ? (agent.allOffers ??= offersOf(agent, { tools: agent.listed, submit: null }))
+        : offersOf(agent, offered);
   }
 
   /**
    * Appends messages to the transcript.
    *
-   * @param {import("./host.js").Host} host
    * @param {number} at where the row of a command counts them, and then names each
    */
-  append(host, at) {
-    const { rows } = host;
+  append(at) {
+    const { commands } = this.run;
+    const { rows } = commands;
     const { messages } = this.transcript;
-    const end = at + /** @type {number} */ (rows[at]);
+    const end = at + rows[at];
     for (let index = at + 1; index <= end; index += 1) {
-      const source = /** @type {number} */ (rows[index]);
+      const source = rows[index];
       if (source === FROM_REPLY) messages.push(replyMessage(this.#reply.content, this.issued));
       else if (source === FROM_RESULTS) {
-        messages.push(resultsMessage(this.issued, host, index + 2));
-        index += 1 + /** @type {number} */ (rows[index + 1]);
-      }
-      else if (source === FROM_START) messages.push(...this.run.messages);
+        messages.push(resultsMessage(this.issued, commands, index + 2));
+        index += 1 + rows[index + 1];
+      } else if (source === FROM_START) messages.push(...this.run.messages);
       else if (source === FROM_INSTRUCTIONS) messages.push(this.agent.instructions);
       else if (source === FROM_TEXT) {
         index += 1;
-        messages.push(Object.freeze({ role: "user", content: host.rawText(/** @type {number} */ (rows[index])) }));
-      } else messages.push(freezeDeep(host.text(source)));
+        messages.push(Object.freeze({ role: "user", content: commands.rawText(rows[index]) }));
+      } else messages.push(freezeDeep(commands.text(source)));
     }
   }
 
@@ -149,7 +151,8 @@ export class HostTurn {
    * @param {"all" | "submit" | "nothing"} offer
    */
   ownRequest(offer) {
-    const isPlain = offer === "all" && this.nextRequest === undefined && this.agent.definition.modelOptions === undefined;
+    const isPlain =
+      offer === "all" && this.nextRequest === undefined && this.agent.definition.modelOptions === undefined;
     if (!isPlain) return detachedRequest(this.stepRequest(offer));
     return { messages: this.transcript.messages.slice(), tools: this.offers.detached.slice() };
   }
@@ -193,7 +196,12 @@ function offersOf(agent, { tools, submit }) {
   if (offers === undefined) {
     const delivering = submit === null ? [] : [agent.emits[submit]?.offer];
     const all = [...tools.map((index) => agent.tools[index]?.offer), ...delivering];
-    offers = { all: Object.freeze(all), submit: Object.freeze(delivering), nothing: NO_TOOLS, detached: detachedTools(all) };
+    offers = {
+      all: Object.freeze(all),
+      submit: Object.freeze(delivering),
+      nothing: NO_TOOLS,
+      detached: detachedTools(all),
+    };
     agent.offers.set(key, offers);
   }
   return offers;

@@ -1,68 +1,40 @@
 /**
  * The host: performs what the kernel commands and feeds it what happened. It decides nothing about agents; whatever a
- * turn may do, spend or return is settled in the kernel. One host serves one keel.
+ * turn may do, spend or return is settled in the kernel. One host serves one keel, whose engine has a kernel for each tree.
  *
- * One input goes in, the commands that follow come out at once and are performed in order; a command that calls user code
- * synchronously may bring further inputs, whose commands queue up behind.
+ * One input goes in, the commands that follow come out at once and are performed in order.
  */
 
 import { native } from "../binding/native.js";
-import { systemClock } from "../running/clock.js";
+import { isWellFormed, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
-import { KeepAlive } from "./keep-alive.js";
-import { Kept } from "./kept.js";
 import { FINISH_REASONS } from "../model/finish-reason.js";
-import { PLACE } from "./answering.js";
+import { systemClock } from "../running/clock.js";
 import { checkText } from "./check-arguments.js";
-import { perform } from "./perform.js";
-import { Raised } from "./raised.js";
-import { Tickets } from "./tickets.js";
+import { KeepAlive } from "./keep-alive.js";
+import { Performer } from "./performer.js";
+import { thrown } from "./tool-answer.js";
 
 /** @import { Clock } from "../running/clock.js" */
-/** @import { Run } from "./run.js" */
-/** @import { HostTurn } from "./host-turn.js" */
-
 /** @import { EffectSignal } from "./effect-signal.js" */
+/** @import { Run } from "./run.js" */
 
-/** How long commands are performed before timers, signals and other work get their turn (D-36). */
-const SLICE_MS = 10;
-
-/** Room for the numbers of one input. */
-const NUMBERS = 8;
+/** Room for the numbers of one input: the time, the tree, and what there is besides. */
+const NUMBERS = 16;
+const TIME = 0;
+const TREE = 1;
+const BESIDES = 2;
 
 /** Room for the words of the commands that mostly follow an input. */
 const WORDS = 256;
 
-const double = new Float64Array(1);
-const halves = new Int32Array(double.buffer);
+/** How much of a fault's message its tree's outcome tells. */
+const FAULT_MAX = 2_000;
 
-/** Hosts that nobody refers to any longer take their kernels with them. */
-const collected = new FinalizationRegistry((/** @type {number} */ kernel) => native.closeKernel(kernel));
+/** Hosts that nobody refers to any longer take their engines with them. */
+const collected = new FinalizationRegistry((/** @type {number} */ engine) => native.closeEngine(engine));
 
 export class Host {
-  /** @type {Set<Run>} live root turns */
-  runs = new Set();
-
-  /** @type {Run[]} those that the kernel was told of and whose `open` is not performed yet, in order */
-  starting = [];
-
-  /** @type {(HostTurn | undefined)[]} live turns, by the kernel's key, which a later turn may get again */
-  #turns = [];
-
-  /** @type {Map<string, readonly any[]>} what suspended root turns wait for */
-  pending = new Map();
-
-  /** Promises that wait for the kernel. */
-  tickets = new Tickets();
-
-  raised = new Raised();
-
-  /** @type {(EffectSignal | undefined)[]} commands that wait for their answers, by place */
-  effects = [];
-
-  /** What was made of the arguments of calls that are not yet run, or the promise of it. */
-  kept = new Kept();
-
   /** @type {Clock} */
   clock;
 
@@ -77,60 +49,70 @@ export class Host {
    */
   samples = {};
 
-  #kernel;
-  /** What crosses beside strings: numbers on their way in, the time first. */
+  /** @type {Map<string, Run>} those that are not over, from before the kernel is told of them, by the ids of their root turns */
+  #runs = new Map();
+  /** How many of them are not suspended. */
+  #running = 0;
+  #keepAlive = new KeepAlive();
+  #performer = new Performer();
+
+  #engine;
+  /** What crosses beside strings on its way in. */
   #numbers = new Float64Array(new ArrayBuffer(8 * NUMBERS));
   /** The rows of commands of the newest input. */
   #words = new Int32Array(new ArrayBuffer(4 * WORDS));
-  /** Rows that wait to be performed, from `#next` to `#end`. */
-  rows = new Int32Array(4 * WORDS);
-  #next = 0;
-  #end = 0;
-  /** @type {string[]} texts that belong to those rows; the first has the number after `#textBase` */
-  #texts = [];
-  #textBase = 0;
-  #performing = false;
-  #yielding = false;
-  #sliceBegan = 0;
-  /** When the newest input came, in real time: what is performed next follows from it. */
-  #arrivedAt = 0;
-  /** @type {(() => void) | undefined} */
-  #cancelTimer;
-  #timerAt = Infinity;
-  #keepAlive = new KeepAlive();
 
   /**
    * @param {any} options of the keel
-   * @param {string} kernelOptions
+   * @param {string} engineOptions
    */
-  constructor(options, kernelOptions) {
+  constructor(options, engineOptions) {
     this.options = options;
     this.clock = options.clock;
-    this.#kernel = native.openKernel(kernelOptions, this.#numbers, this.#words);
-    collected.register(this, this.#kernel);
+    this.#engine = native.openEngine(engineOptions, this.#numbers, this.#words);
+    collected.register(this, this.#engine);
+  }
+
+  get runs() {
+    return this.#runs.values();
+  }
+
+  /**
+   * The run of a turn, whether or not there is such a turn in it.
+   *
+   * @param {unknown} turnId
+   */
+  runOf(turnId) {
+    if (typeof turnId !== "string" || !isWellFormed(turnId)) return undefined;
+    const end = turnId.indexOf(".");
+    return this.#runs.get(end < 0 ? turnId : turnId.slice(0, end));
   }
 
   /**
    * Opens a root turn.
    *
    * @param {Run} run
-   * @param {any} program
-   * @param {{ wallOffsetMs: number, authenticated: boolean, input: string | undefined, rest: string | undefined }} start the kernel's
-   *   `Start`: a plain input, and what there is besides, as JSON text
+   * @param {{ authenticated: boolean, input: string | undefined, rest: string | undefined }} start the kernel's `Start`: a
+   *   plain input, and what there is besides, as JSON text
    */
-  start(run, program, { wallOffsetMs, authenticated, input, rest }) {
-    this.#keep(run);
-    this.starting.push(run);
-    const numbers = this.#numbers;
-    numbers[1] = wallOffsetMs;
-    numbers[2] = authenticated ? 1 : 0;
-    numbers[3] = run.onEvent === undefined ? 0 : 1;
+  start(run, { authenticated, input, rest }) {
+    this.#runs.set(run.turnId, run);
+    this.#wake(run);
+    let left;
     try {
-      this.#arrive();
-      this.#take(native.start(this.#kernel, program, run.turnId, input, rest));
+      const wallNow = this.clock.wallNow();
+      this.#arrive(run);
+      const numbers = this.#numbers;
+      numbers[BESIDES] = wallNow - numbers[TIME];
+      numbers[BESIDES + 1] = authenticated ? 1 : 0;
+      numbers[BESIDES + 2] = run.onEvent === undefined ? 0 : 1;
+      left = native.start(this.#engine, run.program.native, run.turnId, input, rest);
+      run.tree = numbers[TREE];
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
@@ -141,9 +123,8 @@ export class Host {
    * @param {{ reason: unknown } | null} stopped a stop that came first: nothing is decided then
    */
   resume(run, decisions, stopped) {
-    this.pending.delete(run.turnId);
-    this.#keep(run);
-    this.input("resume", { turnId: run.turnId, stream: run.onEvent !== undefined, decisions, stopped });
+    this.#wake(run);
+    this.input(run, "resume", { stream: run.onEvent !== undefined, decisions, stopped });
   }
 
   /**
@@ -154,13 +135,17 @@ export class Host {
    */
   answer(effect, text) {
     if (!effect.isOpen) return;
-    this.#close(effect);
+    const { run } = effect.turn;
+    this.#close(effect, run);
+    let left;
     try {
-      this.#arrive();
-      this.#take(native.answer(this.#kernel, effect.id, text));
+      this.#arrive(run);
+      left = native.answer(this.#engine, effect.id, text);
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
@@ -171,46 +156,56 @@ export class Host {
    * @param {readonly (import("./check-arguments.js").Verdict | undefined)[]} checks of its calls, in their order
    */
   reply(effect, { content, finishReason, usage }, checks) {
+    const { run, agent } = effect.turn;
     if (!effect.isOpen) {
-      for (const check of checks) if (typeof check === "object") this.kept.take(check.kept);
+      for (const check of checks) if (typeof check === "object") run.kept.take(check.kept);
       return;
     }
-    this.#close(effect);
-    const kernel = this.#kernel;
+    this.#close(effect, run);
+    const engine = this.#engine;
+    let left;
     try {
-      const { toolsById } = effect.turn.agent;
       let calls = 0;
       for (const part of content) {
         if (part.type !== "tool-call") {
-          if (part.type === "text" && part.providerOptions === undefined) native.say(kernel, part.text);
-          else native.sayOther(kernel, JSON.stringify(part));
+          if (part.type === "text" && part.providerOptions === undefined) native.say(engine, part.text);
+          else native.sayOther(engine, JSON.stringify(part));
           continue;
         }
         const isOurs = part.providerExecuted === undefined;
         const check = isOurs ? checks[calls] : undefined;
         if (isOurs) calls += 1;
-        const tool = toolsById.get(part.toolName);
+        const tool = agent.toolsById.get(part.toolName);
         if (tool !== undefined && isOurs && part.providerOptions === undefined && typeof check !== "string") {
           const kept = check === undefined ? -1 : check.kept;
-          native.call(kernel, part.toolCallId, tool.index, part.input, kept, check === undefined ? -1 : check.exclusive);
+          native.call(
+            engine,
+            part.toolCallId,
+            tool.index,
+            part.input,
+            kept,
+            check === undefined ? -1 : check.exclusive,
+          );
         } else {
           const options = part.providerOptions === undefined ? undefined : JSON.stringify(part.providerOptions);
           const text = check === undefined || typeof check === "string" ? check : checkText(check);
-          native.callWith(kernel, part.toolCallId, part.toolName, part.input, !isOurs, options, text);
+          native.callWith(engine, part.toolCallId, part.toolName, part.input, !isOurs, options, text);
         }
       }
+      this.#arrive(run);
       const numbers = this.#numbers;
-      numbers[1] = usage.inputTokens;
-      numbers[2] = usage.outputTokens;
-      numbers[3] = usage.totalTokens;
-      numbers[4] = usage.cacheReadTokens ?? NaN;
-      numbers[5] = usage.reasoningTokens ?? NaN;
-      numbers[6] = /** @type {any} */ (usage).costUsd ?? NaN;
-      this.#arrive();
-      this.#take(native.reply(kernel, effect.id, FINISH_REASONS.indexOf(finishReason)));
+      numbers[BESIDES] = usage.inputTokens;
+      numbers[BESIDES + 1] = usage.outputTokens;
+      numbers[BESIDES + 2] = usage.totalTokens;
+      numbers[BESIDES + 3] = usage.cacheReadTokens ?? NaN;
+      numbers[BESIDES + 4] = usage.reasoningTokens ?? NaN;
+      numbers[BESIDES + 5] = /** @type {any} */ (usage).costUsd ?? NaN;
+      left = native.reply(engine, effect.id, FINISH_REASONS.indexOf(finishReason));
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
@@ -221,282 +216,260 @@ export class Host {
    */
   result(effect, value) {
     if (!effect.isOpen) return;
-    this.#close(effect);
+    const { run } = effect.turn;
+    this.#close(effect, run);
+    let left;
     try {
-      this.#arrive();
-      this.#take(native.result(this.#kernel, effect.id, value));
+      this.#arrive(run);
+      left = native.result(this.#engine, effect.id, value);
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
    * A body calls a tool.
    *
-   * @param {number} id
+   * @param {EffectSignal} effect
    * @param {number} ticket
    * @param {number} tool its position
    * @param {string} args
    * @param {import("./check-arguments.js").Kept | undefined} check
    */
-  callTool(id, ticket, tool, args, check) {
+  callTool(effect, ticket, tool, args, check) {
+    const { run } = effect.turn;
     const kept = check === undefined ? -1 : check.kept;
+    const exclusive = check === undefined ? -1 : check.exclusive;
+    let left;
     try {
-      this.#arrive();
-      this.#take(native.callTool(this.#kernel, id, ticket, tool, args, kept, check === undefined ? -1 : check.exclusive));
+      this.#arrive(run);
+      left = native.callTool(this.#engine, effect.id, ticket, tool, args, kept, exclusive);
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
-   * Tells the kernel that something happened.
+   * Tells the kernel what a command sends before its answer.
    *
+   * @param {EffectSignal} effect
+   * @param {string} type
+   * @param {string} body JSON text
+   */
+  letter(effect, type, body) {
+    const { run } = effect.turn;
+    let left;
+    try {
+      this.#arrive(run);
+      left = native.letter(this.#engine, effect.id, `{"type":"${type}","body":${body}}`);
+    } catch (error) {
+      this.fault(run, error);
+      return;
+    }
+    this.#take(run, left);
+  }
+
+  /**
+   * Tells the kernel what else happened to a tree.
+   *
+   * @param {Run} run
    * @param {string} type
    * @param {object} [body]
    */
-  input(type, body) {
-    this.inputText(type, body === undefined ? undefined : JSON.stringify(body));
-  }
-
-  /**
-   * The same with a body that is JSON text already.
-   *
-   * @param {string} type
-   * @param {string} [body]
-   */
-  inputText(type, body) {
-    const text = body === undefined ? `{"type":"${type}"}` : `{"type":"${type}","body":${body}}`;
+  input(run, type, body) {
+    let left;
     try {
-      this.#arrive();
-      this.#take(native.input(this.#kernel, text));
+      const text = JSON.stringify({ type, body });
+      this.#arrive(run);
+      left = native.input(this.#engine, text);
     } catch (error) {
-      this.#fail(error);
+      this.fault(run, error);
+      return;
     }
+    this.#take(run, left);
   }
 
   /**
    * Looks something up; changes nothing.
    *
    * @param {string} type
-   * @param {object} body
+   * @param {any} body
+   * @param {Run} [run] whose tree is asked about, where the body names no turn of it
    * @returns {any}
    */
-  query(type, body) {
-    return JSON.parse(native.query(this.#kernel, JSON.stringify({ type, body }), this.clock.now()));
+  query(type, body, run = this.runOf(body.turnId)) {
+    const now = this.clock.now();
+    // No tree has the number -1: what is over is looked for then.
+    this.#numbers[TREE] = run === undefined ? -1 : run.tree;
+    return JSON.parse(native.query(this.#engine, JSON.stringify({ type, body }), now));
   }
 
   /**
-   * Arms the one timer for the kernel's earliest deadline.
+   * A fault of the kernel or of its host ends the tree that it happened in, and no other (D-34).
    *
-   * @param {number} at
+   * @param {Run} run
+   * @param {unknown} cause
    */
-  wakeAt(at) {
-    if (at >= this.#timerAt) return;
-    this.#cancelTimer?.();
-    this.#timerAt = at;
-    this.#cancelTimer = this.clock.setTimer(at, () => {
-      this.#timerAt = Infinity;
-      this.#cancelTimer = undefined;
-      this.input("tick");
-    });
+  fault(run, cause) {
+    // What cannot be told any more need not be: the tree is ending.
+    if (run.fault !== undefined) return;
+    run.fault = faultOf(cause);
+    let left;
+    try {
+      this.#numbers[TREE] = run.tree;
+      left = native.fault(this.#engine, thrown(cause).message.slice(0, FAULT_MAX));
+    } catch (error) {
+      this.giveUp(run, error);
+      return;
+    }
+    if (left !== 0) this.#receive(run, left);
+    this.#performer.perform(run);
   }
 
   /**
-   * A live turn: commands name no other, but for what is let go of with it.
+   * Not even the end of a tree could be told or performed: its run is rejected.
    *
-   * @param {number} key
+   * @param {Run} run
+   * @param {unknown} cause
    */
-  turn(key) {
-    return /** @type {HostTurn} */ (this.#turns[key]);
-  }
-
-  /** @param {string} turnId */
-  findTurnById(turnId) {
-    return this.#turns.find((turn) => turn?.turnId === turnId);
-  }
-
-  get liveRuns() {
-    return new Set(this.#turns.flatMap((turn) => turn?.run ?? []));
-  }
-
-  /** @param {HostTurn} turn */
-  openTurn(turn) {
-    this.#turns[turn.key] = turn;
+  giveUp(run, cause) {
+    run.fault ??= faultOf(cause);
+    run.commands.clear();
+    this.#leave(run);
+    this.rest(run, "over");
+    try {
+      run.fail(run.fault);
+    } catch {
+      // A signal or a clock of the user's own that cannot be let go of: what they tell of this run finds nobody.
+    }
   }
 
   /**
-   * The number that two fields of a row hold.
+   * A root turn is over, or stands still: it keeps no process alive.
    *
-   * @param {number} at
+   * @param {Run} run
+   * @param {"suspended" | "over"} state
    */
-  double(at) {
-    halves[0] = /** @type {number} */ (this.rows[at]);
-    halves[1] = /** @type {number} */ (this.rows[at + 1]);
-    return /** @type {number} */ (double[0]);
+  rest(run, state) {
+    if (run.state === "running") {
+      this.#running -= 1;
+      if (this.#running === 0) this.#keepAlive.stop();
+    }
+    run.state = state;
   }
 
-  /** @param {HostTurn} turn */
-  closeTurn(turn) {
-    this.raised.forget(turn);
-    this.#turns[turn.key] = undefined;
+  /**
+   * All that was commanded of a run is performed.
+   *
+   * @param {Run} run
+   */
+  drained(run) {
+    if (run.state === "over") this.#leave(run);
+    else if (run.fault !== undefined) this.giveUp(run, run.fault);
+  }
+
+  /**
+   * Resolves when what was commanded of a run so far is performed.
+   *
+   * @param {Run} run
+   */
+  async caughtUp(run) {
+    while (!run.commands.isEmpty) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** @param {Run} run */
-  #keep(run) {
-    this.runs.add(run);
+  #wake(run) {
+    run.state = "running";
+    this.#running += 1;
     this.#keepAlive.start();
   }
 
   /**
-   * A root turn is over, or stands still.
+   * Nobody asks for the tree by its number any longer.
    *
    * @param {Run} run
    */
-  release(run) {
-    this.runs.delete(run);
-    if (this.runs.size > 0) return;
-    this.#keepAlive.stop();
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    this.#timerAt = Infinity;
+  #leave(run) {
+    if (!this.#runs.delete(run.turnId)) return;
+    if (run.fault !== undefined) run.cutOffTickets();
+    this.#numbers[TREE] = run.tree;
+    try {
+      native.release(this.#engine);
+    } catch {
+      // Its caller has the result, or is about to get the fault before this one.
+    }
   }
 
   /**
    * The command is answered.
    *
    * @param {EffectSignal} effect
+   * @param {Run} run
    */
-  #close(effect) {
+  #close(effect, run) {
     effect.isOpen = false;
-    this.effects[effect.id & PLACE] = undefined;
-  }
-
-  /** An input arrives: the kernel is told the time with it. */
-  #arrive() {
-    const { clock } = this;
-    if (clock === systemClock) {
-      this.#arrivedAt = this.#numbers[0] = performance.now();
-      return;
-    }
-    clock.noteInput?.();
-    this.#numbers[0] = clock.now();
-    this.#arrivedAt = performance.now();
+    run.takeEffect(effect.id);
   }
 
   /**
-   * Takes the rows that follow an input.
+   * An input arrives: the kernel is told the time and the tree with it.
    *
+   * @param {Run} run
+   */
+  #arrive(run) {
+    const { clock } = this;
+    const numbers = this.#numbers;
+    const arrivedAt = performance.now();
+    this.#performer.arrivedAt = arrivedAt;
+    if (clock === systemClock) {
+      numbers[TIME] = arrivedAt;
+    } else {
+      clock.noteInput?.();
+      const now = clock.now();
+      if (!Number.isFinite(now)) throw optionInvalid("clock.now()", "a finite number of milliseconds", now);
+      numbers[TIME] = now;
+    }
+    // A clock of the user's own may have told us something itself.
+    numbers[TREE] = run.tree;
+  }
+
+  /**
+   * Takes the commands that follow an input, and performs them.
+   *
+   * @param {Run} run
    * @param {number} left how many words the kernel left; negative where texts belong to them
    */
-  #take(left) {
+  #take(run, left) {
     if (left === 0) return;
+    this.#receive(run, left);
+    this.#performer.perform(run);
+  }
+
+  /**
+   * @param {Run} run
+   * @param {number} left
+   */
+  #receive(run, left) {
     const count = left < 0 ? -left : left;
-    if (count > this.#words.length) {
-      this.#words = new Int32Array(new ArrayBuffer(8 * count));
-      native.more(this.#kernel, this.#words);
-    }
-    if (left < 0) {
-      const texts = native.texts(this.#kernel);
-      if (typeof texts === "string") this.#texts.push(texts);
-      else this.#texts.push(...texts);
-    }
-    if (this.#end + count > this.rows.length) this.#makeRoom(count);
-    const { rows } = this;
-    const words = this.#words;
-    const end = this.#end;
-    for (let index = 0; index < count; index += 1) rows[end + index] = /** @type {number} */ (words[index]);
-    this.#end = end + count;
-    if (!this.#performing && !this.#yielding) this.#perform();
-  }
-
-  /** @param {number} count */
-  #makeRoom(count) {
-    const waiting = this.rows.subarray(this.#next, this.#end);
-    const rows = new Int32Array(Math.max(this.rows.length, 2 * (waiting.length + count)));
-    rows.set(waiting);
-    this.rows = rows;
-    this.#end -= this.#next;
-    this.#next = 0;
-  }
-
-  /**
-   * What a field of a row holds that is no number.
-   *
-   * @param {number} field
-   * @returns {any} undefined where it holds nothing
-   */
-  text(field) {
-    return field <= 0 ? undefined : JSON.parse(this.rawText(field));
-  }
-
-  /**
-   * A text that is no JSON.
-   *
-   * @param {number} field
-   */
-  rawText(field) {
-    return /** @type {string} */ (this.#texts[field - this.#textBase - 1]);
-  }
-
-  /** Resolves when what was commanded so far is performed. */
-  async caughtUp() {
-    while (this.#yielding) await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  #perform() {
-    this.#performing = true;
     try {
-      while (this.#next < this.#end) {
-        if (this.#sliceIsOver()) return;
-        const at = this.#next;
-        const head = /** @type {number} */ (this.rows[at]);
-        this.#next = at + (head >> 8);
-        perform[head & 255](this, this.rows, at);
+      if (count > this.#words.length) {
+        this.#words = new Int32Array(new ArrayBuffer(8 * count));
+        native.more(this.#engine, this.#words);
       }
-      this.#next = 0;
-      this.#end = 0;
-      if (this.#texts.length > 0) {
-        this.#textBase += this.#texts.length;
-        this.#texts = [];
-      }
+      if (left < 0) run.commands.addTexts(native.texts(this.#engine));
+      run.commands.add(this.#words, count);
     } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#performing = false;
+      // What was to be performed is lost, and its end with it.
+      this.giveUp(run, error);
     }
   }
+}
 
-  /** Instant models run in microtasks alone; without a pause no timer, signal or other work would ever get its turn. */
-  #sliceIsOver() {
-    const now = this.#arrivedAt;
-    if (this.#sliceBegan === 0) {
-      this.#sliceBegan = now;
-      setImmediate(() => {
-        this.#arrivedAt = performance.now();
-        this.#sliceBegan = 0;
-        this.#yielding = false;
-        this.#perform();
-      });
-      return false;
-    }
-    this.#yielding = now - this.#sliceBegan > SLICE_MS;
-    return this.#yielding;
-  }
-
-  /**
-   * A fault of the kernel or of its host, beyond any one turn: no turn of this keel can go on (D-34).
-   *
-   * @param {unknown} cause
-   */
-  #fail(cause) {
-    const error = new KeelError("INTERNAL", `the kernel failed: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
-    // A set may lose entries while it is walked.
-    for (const run of this.runs) {
-      this.release(run);
-      run.fail(error);
-    }
-  }
+/** @param {unknown} cause */
+function faultOf(cause) {
+  return new KeelError("INTERNAL", `the kernel failed: ${thrown(cause).message}`, { cause });
 }

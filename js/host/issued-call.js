@@ -6,10 +6,11 @@ import { copyFrozen } from "../values/copy-frozen.js";
 import { freezeDeep } from "../values/freeze-deep.js";
 import { toWellFormedText } from "../values/json-text.js";
 
+/** @import { CommandQueue } from "./command-queue.js" */
 /** @import { ToolAnswer } from "./tool-answer.js" */
 
 export class IssuedCall {
-  /** The part of the assistant message that asks for it, frozen; undefined until its arguments are read. */
+  /** @type {any} the part of the assistant message that asks for it, frozen; undefined until its arguments are read */
   #said;
 
   /** @type {ToolAnswer | undefined} what its body answered */
@@ -62,9 +63,11 @@ function saidCall({ type, toolCallId, toolName, providerOptions, providerExecute
 
 /** @param {ToolAnswer} answer */
 function outputOf({ isError, text, value }) {
-  if (text !== undefined) return Object.freeze({ type: isError ? "error-text" : "text", value: toWellFormedText(text) });
+  if (text !== undefined)
+    return Object.freeze({ type: isError ? "error-text" : "text", value: toWellFormedText(text) });
   const parsed = value === undefined ? null : JSON.parse(value);
-  if (typeof parsed === "string") return Object.freeze({ type: isError ? "error-text" : "text", value: toWellFormedText(parsed) });
+  if (typeof parsed === "string")
+    return Object.freeze({ type: isError ? "error-text" : "text", value: toWellFormedText(parsed) });
   if (typeof parsed === "object" && parsed !== null) freezeDeep(parsed);
   return Object.freeze({ type: isError ? "error-json" : "json", value: parsed });
 }
@@ -93,13 +96,13 @@ export function replyMessage(content, issued) {
  * The results of a reply's calls, as a message.
  *
  * @param {readonly IssuedCall[]} issued
- * @param {import("./host.js").Host} host
- * @param {number} at where the row of a command names what is sent of each
+ * @param {CommandQueue} commands
+ * @param {number} at where the row of one names what is sent of each
  */
-export function resultsMessage(issued, host, at) {
+export function resultsMessage(issued, commands, at) {
   const results = [];
   for (const call of issued) {
-    results.push(call.resultOf(host.text(/** @type {number} */ (host.rows[at]))));
+    results.push(call.resultOf(commands.text(commands.rows[at])));
     at += 1;
   }
   return Object.freeze({ role: "tool", content: Object.freeze(results) });

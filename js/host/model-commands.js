@@ -8,29 +8,28 @@ import { ask, expect } from "./answering.js";
 import { checksOf } from "./check-arguments.js";
 import { tellError } from "./hook-commands.js";
 import { ModelOptions } from "./model-options.js";
+import { boundedText } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 
-/** @import { Host } from "./host.js" */
-/** @import { HostTurn } from "./host-turn.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
+/** @import { Host } from "./host.js" */
+/** @import { Run } from "./run.js" */
 
-/** @type {Record<string, (host: Host, command: any, at: any) => void>} */
+/** @type {Record<string, (run: Run, command: any, at: any) => void>} */
 export const modelCommands = {
-  model(host, /** @type {Int32Array} */ rows, /** @type {number} */ at) {
-    const id = rows[at + 1];
-    const turn = host.turn(/** @type {number} */ (rows[at + 2]));
-    const end = at + 4 + /** @type {number} */ (rows[at + 3]);
-    const offer = OFFERS[/** @type {number} */ (rows[end])];
-    const stream = rows[end + 1] === 1;
-    turn.append(host, at + 3);
-    const effect = expect(host, /** @type {number} */ (id), turn);
-    turn.scope.runInAsyncScope(runModel, undefined, host, turn, effect, offer, stream);
+  model(run, /** @type {Int32Array} */ rows, /** @type {number} */ at) {
+    const turn = run.turn(rows[at + 2]);
+    const offer = OFFERS[rows[at + 3]];
+    const stream = rows[at + 4] === 1;
+    turn.append(at + 5);
+    const effect = expect(rows[at + 1], turn);
+    turn.scope.runInAsyncScope(runModel, undefined, effect, offer, stream);
   },
 
-  instructions(host, [, id, turnKey, sources]) {
-    const turn = host.turn(turnKey);
+  instructions(run, [, id, turnKey, sources]) {
+    const turn = run.turn(turnKey);
     const { reads, instructions } = turn.agent.definition;
-    ask(host, { id, turn }, async (effect) => {
+    ask({ id, turn }, async (effect) => {
       const context = new TurnContext(turn, effect);
       const texts = [];
       for (const index of sources)
@@ -41,11 +40,11 @@ export const modelCommands = {
     });
   },
 
-  brief(host, [, id, turnKey, ticket, toolIndex, args, kept]) {
-    const turn = host.turn(turnKey);
+  brief(run, [, id, turnKey, ticket, toolIndex, args, kept]) {
+    const turn = run.turn(turnKey);
     const tool = turn.agent.tools[toolIndex].definition;
-    const input = kept === null ? args : host.kept.get(kept);
-    ask(host, { id, turn, ticket }, async () => {
+    const input = kept === null ? args : run.kept.get(kept);
+    ask({ id, turn, ticket }, async () => {
       const brief = await tool.delegation.brief(input);
       if (typeof brief === "string" || Array.isArray(brief)) return brief;
       throw new KeelError(
@@ -57,13 +56,13 @@ export const modelCommands = {
 };
 
 /**
- * @param {Host} host
- * @param {HostTurn} turn
  * @param {EffectSignal} effect
  * @param {"all" | "submit" | "nothing"} offer
  * @param {boolean} stream
  */
-async function runModel(host, turn, effect, offer, stream) {
+async function runModel(effect, offer, stream) {
+  const { turn } = effect;
+  const { host } = turn.run;
   const { model } = turn.agent.definition;
   /** @type {any} */
   let reply;
@@ -72,7 +71,7 @@ async function runModel(host, turn, effect, offer, stream) {
     /** @type {any} */
     const options = new ModelOptions({ stream, clock: host.clock, turnId: turn.turnId }, effect);
     host.samples.options = options;
-    const onDelta = stream ? deltasOf(host, turn, effect) : undefined;
+    const onDelta = stream ? deltasOf(host, effect) : undefined;
     if (isLanguageModel(model)) {
       reply = await callModel(model, turn.stepRequest(offer), options, onDelta);
     } else {
@@ -83,28 +82,27 @@ async function runModel(host, turn, effect, offer, stream) {
     if (host.options.price !== undefined) reply = priced(host, model, reply);
     if (!effect.isOpen) return;
     turn.reply = reply;
-    checks = checksOf(host, turn);
+    checks = checksOf(turn);
   } catch (error) {
     turn.run.modelErrors.set(turn.turnId, error);
     tellError(turn, effect, error);
-    const { message, retryable, retryAfterMs } = describeModelError(error);
-    host.answer(effect, JSON.stringify({ error: { message, retryable, retryAfterMs: retryAfterMs ?? null } }));
+    const { message, retryable, retryAfterMs = null } = describeModelError(error);
+    host.answer(effect, JSON.stringify({ error: { message: boundedText(message), retryable, retryAfterMs } }));
     return;
   }
   host.reply(effect, reply, checks);
 }
 
-const OFFERS = /** @type {const} */ (["all", "submit", "nothing"]);
+export const OFFERS = /** @type {const} */ (["all", "submit", "nothing"]);
 
 /**
  * @param {Host} host
- * @param {HostTurn} turn
  * @param {EffectSignal} effect
  * @returns {import("../model/call-model.js").OnDelta}
  */
-function deltasOf(host, turn, effect) {
-  return (delta) => {
-    if (effect.isOpen) host.input("delta", { id: effect.id, turnId: turn.turnId, kind: delta.type, text: delta.text });
+function deltasOf(host, effect) {
+  return ({ type, text }) => {
+    if (effect.isOpen) host.letter(effect, "delta", JSON.stringify({ kind: type, text }));
   };
 }
 

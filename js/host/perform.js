@@ -1,98 +1,92 @@
 /**
- * The host's half of each command. A command is a row of numbers: its head, then the fields that the kernel's
- * `protocol/command.rs` lists, in that order. The usual commands read their rows themselves, the others are made arrays of.
- *
- * @import { Host } from "./host.js"
+ * The host's half of each command. A command is a row of numbers: its head, then its fields. The usual commands read their
+ * rows themselves, the others are made arrays of.
  */
 
 import { callCommands } from "./call-commands.js";
+import { COMMANDS } from "./command-table.js";
 import { hookCommands } from "./hook-commands.js";
-import { modelCommands } from "./model-commands.js";
+import { modelCommands, OFFERS } from "./model-commands.js";
 import { turnCommands } from "./turn-commands.js";
 
-/**
- * By their numbers. The letters say what the fields are: a number, a number that may be absent, a text, a flag, messages.
- *
- * @type {[name: string, fields: string][]}
- */
-const COMMANDS = [
-  ["open", ""],
-  ["close", ""],
-  ["settled", ""],
-  ["suspended", ""],
-  ["instructions", "nnt"],
-  ["access", "nn???"],
-  ["append", "nm"],
-  ["hooks", "nns?trO"],
-  ["authorize", "nn?t"],
-  ["approve", "nnt"],
-  ["inject", "nn?t"],
-  ["ledger", "nnt"],
-  ["model", ""],
-  ["prepare", "nn?nt?"],
-  ["preparePart", "nnnt"],
-  ["brief", "nn?nt?"],
-  ["wrap", "nn?t"],
-  ["resolve", ""],
-  ["call", ""],
-  ["release", ""],
-  ["cancel", "ntt"],
-  ["event", "nt"],
-  ["wake", "d"],
-];
+/** @import { Run } from "./run.js" */
 
-const STAGES = ["beforeModel", "afterModel", "beforeTool", "afterTool", "checkNestedTool", "observeNestedResult"];
-export const OFFERS = /** @type {const} */ (["all", "submit", "nothing"]);
+/** @typedef {(run: Run, rows: Int32Array, at: number) => void} Perform where the row stands among the rows of the run */
 
-/** @type {Record<string, (host: Host, command: any) => void>} */
+/** @type {Record<string, (run: Run, command: any, at: any) => void>} */
 const handlers = { ...turnCommands, ...modelCommands, ...hookCommands, ...callCommands };
 
-/** @type {((host: Host, rows: Int32Array, at: number) => void)[]} */
+/** These read their rows themselves. */
+const BY_ROW = new Set(["open", "close", "settled", "suspended", "model", "resolve", "call", "release"]);
+
+/** @type {Perform[]} by the number of the command */
 export const perform = COMMANDS.map(([name, fields]) => {
-  const handler = /** @type {any} */ (handlers[name]);
-  if (fields === "") return handler;
-  return (host, rows, at) => handler(host, read(host, rows, at + 1, name, fields));
+  const handler = handlers[name];
+  if (BY_ROW.has(name)) return handler;
+  const forms = Object.values(fields);
+  return (run, rows, at) => handler(run, read(run, rows, at + 1, name, forms), undefined);
 });
 
+/** What is performed of a tree after a fault, too: it begins nothing. */
+const ENDING = new Set(["open", "close", "settled", "append", "resolve", "release", "cancel", "event"]);
+
 /**
- * @param {Host} host
+ * The same for a tree that had a fault: nothing of it runs on. What other commands append is appended, for the transcript
+ * that its caller gets.
+ *
+ * @type {Perform[]}
+ */
+export const unwind = COMMANDS.map(([name, fields], kind) => {
+  if (ENDING.has(name)) return perform[kind];
+  const names = Object.keys(fields);
+  const [turnKey, append] = [names.indexOf("turnKey") + 1, names.indexOf("append") + 1];
+  if (append === 0) return () => {};
+  return (run, rows, at) => run.turn(rows[at + turnKey]).append(at + append);
+});
+
+const STAGES = ["beforeModel", "afterModel", "beforeTool", "afterTool", "checkNestedTool", "observeNestedResult"];
+
+/**
+ * A command as an array of its name and its fields.
+ *
+ * @param {Run} run
  * @param {Int32Array} rows
  * @param {number} at
  * @param {string} name
- * @param {string} fields
+ * @param {string[]} forms
  */
-function read(host, rows, at, name, fields) {
+function read({ commands }, rows, at, name, forms) {
   /** @type {any[]} */
   const command = [name];
-  for (const field of fields) {
-    const word = /** @type {number} */ (rows[at]);
+  for (const form of forms) {
+    const word = rows[at];
     at += 1;
-    switch (field) {
-      case "n":
+    switch (form) {
+      case "number":
         command.push(word);
         break;
-      case "?":
+      case "optionalNumber":
         command.push(word < 0 ? null : word);
         break;
-      case "t":
-        command.push(host.text(word) ?? null);
+      case "text":
+        command.push(commands.text(word) ?? null);
         break;
-      case "r":
-        // A result that stands as it was answered.
-        command.push(word === -2 ? word : (host.text(word) ?? null));
+      case "ownText":
+        // What the host has itself stays the number that says so.
+        command.push(word === -2 ? word : (commands.text(word) ?? null));
         break;
-      case "s":
+      case "stage":
         command.push(STAGES[word]);
         break;
-      case "O":
+      case "offer":
         command.push(word < 0 ? null : OFFERS[word]);
         break;
-      case "m":
+      case "messages":
         command.push(at - 1);
         at += word;
         break;
-      case "d":
-        command.push(host.double(at - 1));
+      case "double":
+        command.push(commands.double(at - 1));
         at += 1;
         break;
     }

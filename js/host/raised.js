@@ -23,9 +23,8 @@ export class Raised {
     this.#errors.set(id, { turn, error });
   }
 
-  /** @param {number | null} id */
+  /** @param {number} id */
   take(id) {
-    if (id === null) return undefined;
     const kept = this.#errors.get(id);
     this.#errors.delete(id);
     return kept?.error;

@@ -1,18 +1,58 @@
 /**
- * One root turn as its caller sees it: the promise of its result, the signal that may stop it, and the async context in
- * which its callbacks run (NT-35).
+ * One root turn: what its caller sees of it (the promise of its result, the signal that may stop it, the async context in
+ * which its callbacks run, NT-35), and what the host keeps of its tree.
  */
 
 import { AsyncResource } from "node:async_hooks";
 
+import { CommandQueue } from "./command-queue.js";
+import { Kept } from "./kept.js";
+import { Raised } from "./raised.js";
 import { watchSignal } from "./stop-signal.js";
+import { Tickets } from "./tickets.js";
+
+/** @import { KeelError } from "../error.js" */
+/** @import { EffectSignal } from "./effect-signal.js" */
+/** @import { Host } from "./host.js" */
+/** @import { HostTurn } from "./host-turn.js" */
+
+/** The bits of an effect's id that name its place, which is taken again when it is free: the kernel's `PLACE_BITS`. */
+const PLACE = 2 ** 20 - 1;
 
 export class Run {
+  /** @type {"running" | "suspended" | "over"} as far as the host has performed it */
+  state = "running";
+
+  /** The number of its tree; no tree has the one that it begins with. */
+  tree = -1;
+
+  /** @type {KeelError | undefined} the first fault of ours in its tree, of which nothing runs on (D-34) */
+  fault;
+
   /** @type {Promise<any>} */
   result;
 
-  /** What was thrown by a model, by the turn that failed of it: for the result's `cause`, never for a record. */
-  modelErrors = new Map();
+  /** @type {readonly any[] | undefined} what it waits for while it is suspended */
+  pending;
+
+  commands = new CommandQueue();
+
+  /** @type {(HostTurn | undefined)[]} live turns, by the kernel's key, which a later turn may get again */
+  #turns = [];
+  /** @type {(EffectSignal | undefined)[]} commands that wait for their answers, by place */
+  #effects = [];
+  /** @type {Tickets | undefined} */
+  #tickets;
+  /** @type {Kept | undefined} */
+  #kept;
+  /** @type {Raised | undefined} */
+  #raised;
+  /** @type {Map<string, unknown> | undefined} */
+  #modelErrors;
+
+  /** @type {(() => void) | undefined} */
+  #cancelTimer;
+  #timerAt = Infinity;
 
   /** @type {{ turnId: string, reason: unknown }[]} the turns that were stopped, with the reasons as they were given */
   #stops = [];
@@ -27,6 +67,7 @@ export class Run {
   #unwatch = () => {};
 
   /**
+   * @param {Host} host
    * @param {object} given
    * @param {string} given.turnId
    * @param {import("./program.js").Program} given.program
@@ -37,7 +78,8 @@ export class Run {
    * @param {readonly any[]} given.messages with which it begins, frozen
    * @param {((event: any) => void) | undefined} given.onEvent
    */
-  constructor({ turnId, program, identity, ambient, middleware, input, messages, onEvent }) {
+  constructor(host, { turnId, program, identity, ambient, middleware, input, messages, onEvent }) {
+    this.host = host;
     this.input = input;
     this.messages = messages;
     this.turnId = turnId;
@@ -57,6 +99,7 @@ export class Run {
   reopen({ ambient, onEvent }) {
     if (ambient !== undefined) this.ambient = ambient;
     this.onEvent = onEvent;
+    this.pending = undefined;
     this.result = this.#open();
   }
 
@@ -67,6 +110,81 @@ export class Run {
     // Nobody has to look at the result.
     promise.catch(() => {});
     return promise;
+  }
+
+  /**
+   * A live turn of the tree: commands name no other, but for what is let go of with it.
+   *
+   * @param {number} key
+   */
+  turn(key) {
+    return /** @type {HostTurn} */ (this.#turns[key]);
+  }
+
+  /** @param {HostTurn} turn */
+  openTurn(turn) {
+    this.#turns[turn.key] = turn;
+  }
+
+  /** @param {HostTurn} turn */
+  closeTurn(turn) {
+    this.#raised?.forget(turn);
+    this.#turns[turn.key] = undefined;
+  }
+
+  /**
+   * A command will be answered.
+   *
+   * @param {EffectSignal} effect
+   */
+  expect(effect) {
+    this.#effects[effect.id & PLACE] = effect;
+  }
+
+  /**
+   * A command is answered, or nobody waits for its answer any longer.
+   *
+   * @param {number} id
+   */
+  takeEffect(id) {
+    const effect = this.#effects[id & PLACE];
+    this.#effects[id & PLACE] = undefined;
+    return effect;
+  }
+
+  /** Promises that wait for the kernel. */
+  get tickets() {
+    return (this.#tickets ??= new Tickets());
+  }
+
+  /** What was made of the arguments of calls that are not yet run, or the promise of it. */
+  get kept() {
+    return (this.#kept ??= new Kept());
+  }
+
+  get raised() {
+    return (this.#raised ??= new Raised());
+  }
+
+  /** What was thrown by a model, by the turn that failed of it: for the result's `cause`, never for a record. */
+  get modelErrors() {
+    return (this.#modelErrors ??= new Map());
+  }
+
+  /**
+   * Arms the one timer for the tree's earliest deadline.
+   *
+   * @param {number} at
+   */
+  wakeAt(at) {
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer?.();
+    this.#timerAt = at;
+    this.#cancelTimer = this.host.clock.setTimer(at, () => {
+      this.#timerAt = Infinity;
+      this.#cancelTimer = undefined;
+      this.host.input(this, "tick");
+    });
   }
 
   /**
@@ -94,16 +212,36 @@ export class Run {
     if (signal) this.#unwatch = watchSignal(signal, () => stop(signal.reason));
   }
 
-  /** @param {any} result */
+  /** @param {any} result of a run that is over, or stands still */
   settle(result) {
-    this.#unwatch();
     this.#resolve(result);
+    this.#standDown();
   }
 
-  /** @param {unknown} error a fault of ours */
+  /**
+   * The kernel ends it no more: it fails, and whatever still works or waits for it is cut off.
+   *
+   * @param {KeelError} error a fault of ours
+   */
   fail(error) {
-    this.#unwatch();
     this.#reject(error);
+    for (const effect of this.#effects) effect?.cancel(error.code, error.message);
+    this.#effects = [];
+    this.cutOffTickets();
+    this.#standDown();
+  }
+
+  /** The kernel answers none of the promises that are left. */
+  cutOffTickets() {
+    this.#tickets?.cutOff();
+  }
+
+  /** Neither a signal nor a moment is waited for. */
+  #standDown() {
+    this.#unwatch();
+    this.#timerAt = Infinity;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 }
 

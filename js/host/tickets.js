@@ -73,15 +73,15 @@ export class Tickets {
     ticket.cause = cause;
   }
 
-  /** @param {number | null} number */
+  /** @param {number} number */
   get(number) {
-    return number === null ? undefined : this.#waiting[number];
+    return this.#waiting[number];
   }
 
   /**
    * Remembers what a body answered for as long as somebody waits for it: the kernel does not send it back.
    *
-   * @param {number | null} number
+   * @param {number} number
    * @param {ToolAnswer} answer
    */
   noteAnswer(number, answer) {
@@ -92,7 +92,7 @@ export class Tickets {
   /**
    * A result as hooks and callers see it: the kernel's, or, where it names the answer, what the body answered.
    *
-   * @param {number | null} number
+   * @param {number} number
    * @param {any} result as the kernel sent it
    */
   resultOf(number, result) {
@@ -127,6 +127,11 @@ export class Tickets {
       ticket.reject(error);
       this.#forget(ticket);
     }
+  }
+
+  /** Rejects whatever still waits: its callers are cut off, all of them. */
+  cutOff() {
+    for (const ticket of this.#waiting) if (ticket !== undefined) this.settle(ticket.number, null, null, undefined);
   }
 
   /** @param {Ticket} ticket */

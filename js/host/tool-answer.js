@@ -111,12 +111,24 @@ export function thrownAnswer(error) {
  */
 export function thrown(error) {
   try {
-    const code = KeelError.isInstance(error) ? toWellFormedText(String(error.code)) : undefined;
-    const message = toWellFormedText(typeof error?.message === "string" ? error.message : String(error));
+    const code = KeelError.isInstance(error) ? boundedText(String(error.code)) : undefined;
+    const message = boundedText(typeof error?.message === "string" ? error.message : String(error));
     return code === undefined ? { message } : { code, message };
   } catch {
     return { message: "something was thrown that cannot be read" };
   }
+}
+
+/** More than anybody reads, and little enough that its JSON text can be made whatever it says. */
+const BOUND = 1_000_000;
+
+/**
+ * What a failure says, as far as the kernel is told of it.
+ *
+ * @param {string} text
+ */
+export function boundedText(text) {
+  return toWellFormedText(text.slice(0, BOUND));
 }
 
 /**

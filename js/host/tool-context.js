@@ -68,13 +68,13 @@ export class ToolContext {
   }
 
   get budget() {
-    const { host, turn } = this.#call;
-    return host.query("budget", { turnId: turn.turnId }) ?? { stepsLeft: 0, toolCallsLeft: 0, timeLeftMs: 0 };
+    const { run, turnId } = this.#call.turn;
+    return run.host.query("budget", { turnId }, run) ?? { stepsLeft: 0, toolCallsLeft: 0, timeLeftMs: 0 };
   }
 
   get idempotencyKey() {
-    const { host, id } = this.#call;
-    return host.query("idempotencyKey", { id });
+    const { turn, id } = this.#call;
+    return turn.run.host.query("idempotencyKey", { id }, turn.run);
   }
 
   get callTool() {
@@ -111,11 +111,12 @@ function emit(call, part, value) {
       `${where}: expected a part that agent '${agent.definition.id}' emits (${names}), found ${describe(part?.name ?? part)}`,
     );
   }
-  call.host.input("emit", { id: call.id, part: index, value: checkedPart(part, value, where) });
+  const text = checkedPart(part, value, where);
+  call.turn.run.host.letter(call, "emit", `{"part":${index},"value":${text}}`);
 }
 
 /**
- * The value of a part as its schema hands it on.
+ * The value of a part as its schema hands it on, as JSON text.
  *
  * @param {any} part
  * @param {unknown} value
@@ -125,7 +126,7 @@ function checkedPart(part, value, where) {
   const text = jsonText(value, where);
   const invalid = compile(part.schema).validate(text);
   if (invalid !== null) throw partInvalid(part, JSON.parse(invalid), where);
-  if (!part.schema.standard) return JSON.parse(text);
+  if (!part.schema.standard) return text;
   const result = part.schema.standard["~standard"].validate(value);
   if (typeof result?.then === "function") {
     throw new KeelError(
@@ -134,7 +135,7 @@ function checkedPart(part, value, where) {
     );
   }
   if (result.issues) throw partInvalid(part, result.issues, where);
-  return JSON.parse(jsonText(result.value, where));
+  return jsonText(result.value, where);
 }
 
 /**
@@ -174,12 +175,12 @@ function progress(call, update) {
     throw optionInvalid(`tool '${call.tool.id}': ctx.progress`, "{ message?, done?, total? }", update);
   }
   const { message, done, total } = update;
-  call.host.input("progress", {
-    id: call.id,
+  const body = {
     progress: {
       ...(message !== undefined && { message: String(message) }),
       ...(Number.isFinite(done) && { done }),
       ...(Number.isFinite(total) && { total }),
     },
-  });
+  };
+  call.turn.run.host.letter(call, "progress", JSON.stringify(body));
 }

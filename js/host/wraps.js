@@ -8,15 +8,13 @@ import { expect, scopeOf } from "./answering.js";
 import { thrownAnswer, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 
-/** @import { Host } from "./host.js" */
-
 /**
- * @param {Host} host
  * @param {import("./answering.js").Question} question the kernel's `wrap`
  * @param {any} call frozen
  */
-export function runWraps(host, { id, turn, ticket = null }, call) {
-  const effect = expect(host, id, turn);
+export function runWraps({ id, turn, ticket = null }, call) {
+  const { host, tickets } = turn.run;
+  const effect = expect(id, turn);
   const layers = turn.layersWith("wrapTool");
   const context = new TurnContext(turn, effect);
   /** @type {Set<ReturnType<import("./tickets.js").Tickets["issue"]>>} the `next()` calls that are not answered */
@@ -25,7 +23,7 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
   let isOver = false;
   const end = () => {
     isOver = true;
-    host.tickets.abandon(waiting, over());
+    tickets.abandon(waiting, over());
   };
   effect.onCancel = end;
 
@@ -43,11 +41,11 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
         return promise;
       });
     }
+    const args = current.args === call.args ? "null" : (JSON.stringify(current.args) ?? "null");
     if (isOver) throw over();
-    const ticket = host.tickets.issue(undefined, over);
+    const ticket = tickets.issue(undefined, over);
     waiting.add(ticket);
-    const args = current.args === call.args ? null : current.args;
-    host.input("next", { id, ticket: ticket.number, args });
+    host.letter(effect, "next", `{"ticket":${ticket.number},"args":${args}}`);
     try {
       return await ticket.promise;
     } finally {
@@ -55,13 +53,13 @@ export function runWraps(host, { id, turn, ticket = null }, call) {
     }
   }
 
-  scopeOf(host, turn, ticket).runInAsyncScope(async () => {
+  scopeOf(turn, ticket).runInAsyncScope(async () => {
     let text;
     try {
       const result = await dispatch(0, call);
       text = `{"result":${JSON.stringify(wireResult(call.toolId, result))}}`;
     } catch (error) {
-      if (effect.isOpen && call.level > 0) host.raised.keep(turn, id, rootCause(error));
+      if (effect.isOpen && call.level > 0) turn.run.raised.keep(turn, id, rootCause(error));
       text = thrownAnswer(error);
     }
     end();

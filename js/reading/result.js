@@ -7,7 +7,7 @@ import { KeelError } from "../error.js";
 import { FINISH_REASONS } from "../model/finish-reason.js";
 import { redactRecord } from "./redact.js";
 
-/** @import { Host } from "../host/host.js" */
+/** @import { CommandQueue } from "../host/command-queue.js" */
 /** @import { HostTurn } from "../host/host-turn.js" */
 
 class TurnResult {
@@ -33,17 +33,17 @@ class TurnResult {
 /**
  * The result of a root that completed without more than a text: what the kernel would say as JSON, made of its numbers.
  *
- * @param {Host} host
  * @param {HostTurn} turn
  * @param {number} at where the numbers begin: the fields that `TurnResult` writes in the kernel's `record.rs`
  */
-export function usualResult(host, turn, at) {
-  const { rows } = host;
+export function usualResult(turn, at) {
   const { run, turnId } = turn;
-  const finishReason = FINISH_REASONS[/** @type {number} */ (rows[at])];
+  const { commands, host } = run;
+  const { rows } = commands;
+  const finishReason = FINISH_REASONS[rows[at]];
   const isEmpty = rows[at + 1] === 1;
-  const text = rows[at + 2] === OWN ? turn.replyText : host.text(/** @type {number} */ (rows[at + 2]));
-  const usage = usageAt(host, at + 21);
+  const text = rows[at + 2] === OWN ? turn.replyText : commands.text(rows[at + 2]);
+  const usage = usageAt(commands, at + 21);
   /** @type {any} */
   const record = {
     turnId,
@@ -52,14 +52,14 @@ export function usualResult(host, turn, at) {
     attempt: 1,
     status: "completed",
     outcome: { status: "completed" },
-    budget: { granted: grantedAt(host, at + 3), used: usedAt(host, at + 12) },
+    budget: { granted: grantedAt(commands, at + 3), used: usedAt(commands, at + 12) },
     usage,
-    treeUsage: usageAt(host, at + 34),
+    treeUsage: usageAt(commands, at + 34),
     finishReason,
   };
   if (isEmpty) record.empty = true;
-  record.startedAt = host.double(at + 17);
-  record.endedAt = host.double(at + 19);
+  record.startedAt = commands.double(at + 17);
+  record.endedAt = commands.double(at + 19);
   record.input = run.input;
   record.parts = [];
   record.transcript = Object.freeze(turn.transcript.messages);
@@ -77,16 +77,16 @@ export function usualResult(host, turn, at) {
 }
 
 /**
- * @param {Host} host
+ * @param {CommandQueue} commands
  * @param {number} at
  */
-function grantedAt(host, at) {
-  const { rows } = host;
-  const [timeMs, tokens, costUsd] = [host.double(at + 2), host.double(at + 4), host.double(at + 6)];
+function grantedAt(commands, at) {
+  const { rows } = commands;
+  const [timeMs, tokens, costUsd] = [commands.double(at + 2), commands.double(at + 4), commands.double(at + 6)];
   /** @type {any} */
-  const granted = { steps: /** @type {number} */ (rows[at]) >>> 0 };
+  const granted = { steps: rows[at] >>> 0 };
   if (timeMs === timeMs) granted.timeMs = timeMs;
-  granted.toolCalls = /** @type {number} */ (rows[at + 1]) >>> 0;
+  granted.toolCalls = rows[at + 1] >>> 0;
   if (tokens === tokens) granted.tokens = tokens;
   if (costUsd === costUsd) granted.costUsd = costUsd;
   if (rows[at + 8] !== -1) granted.onExhausted = rows[at + 8] === 0 ? "fail" : "answer";
@@ -94,30 +94,38 @@ function grantedAt(host, at) {
 }
 
 /**
- * @param {Host} host
+ * @param {CommandQueue} commands
  * @param {number} at
  */
-function usedAt(host, at) {
-  const { rows } = host;
+function usedAt(commands, at) {
+  const { rows } = commands;
   return {
-    steps: /** @type {number} */ (rows[at]) >>> 0,
-    toolCalls: /** @type {number} */ (rows[at + 1]) >>> 0,
-    nestedCalls: /** @type {number} */ (rows[at + 2]) >>> 0,
-    timeMs: host.double(at + 3),
+    steps: rows[at] >>> 0,
+    toolCalls: rows[at + 1] >>> 0,
+    nestedCalls: rows[at + 2] >>> 0,
+    timeMs: commands.double(at + 3),
   };
 }
 
 /**
- * @param {Host} host
+ * @param {CommandQueue} commands
  * @param {number} at
  */
-function usageAt(host, at) {
-  const [cacheReadTokens, reasoningTokens, costUsd] = [host.double(at + 6), host.double(at + 8), host.double(at + 10)];
+function usageAt(commands, at) {
+  const [cacheReadTokens, reasoningTokens, costUsd] = [
+    commands.double(at + 6),
+    commands.double(at + 8),
+    commands.double(at + 10),
+  ];
   /** @type {any} */
-  const usage = { inputTokens: host.double(at), outputTokens: host.double(at + 2), totalTokens: host.double(at + 4) };
+  const usage = {
+    inputTokens: commands.double(at),
+    outputTokens: commands.double(at + 2),
+    totalTokens: commands.double(at + 4),
+  };
   if (cacheReadTokens === cacheReadTokens) usage.cacheReadTokens = cacheReadTokens;
   if (reasoningTokens === reasoningTokens) usage.reasoningTokens = reasoningTokens;
-  usage.nudges = host.rows[at + 12];
+  usage.nudges = commands.rows[at + 12];
   if (costUsd === costUsd) usage.costUsd = costUsd;
   return usage;
 }
@@ -128,9 +136,8 @@ const OWN = -2;
 /**
  * @param {any} result the kernel's
  * @param {HostTurn} turn
- * @param {Host} host
  */
-export function resultOf(result, turn, host) {
+export function resultOf(result, turn) {
   const { run } = turn;
   const { outcome, record } = result;
   if (outcome.status === "stopped") outcome.reason = run.stopOf(run.turnId)?.reason;
@@ -138,7 +145,7 @@ export function resultOf(result, turn, host) {
   record.transcript = Object.freeze(
     outcome.status === "suspended" ? [...turn.transcript.messages] : turn.transcript.messages,
   );
-  result.record = redactRecord(record, host.options.capture);
+  result.record = redactRecord(record, run.host.options.capture);
   return Object.assign(new TurnResult(), result);
 }
 

@@ -105,18 +105,21 @@ class Keel {
   async stop(turnId, options = {}) {
     checkOptions(options, ["reason", "scope"], "stop");
     checkChoice(options.scope, ["tree", "subtree"], "stop: scope");
-    const turn = this.#host.findTurnById(turnId);
-    if (!turn) return false;
-    this.#stop(turn.run, turnId, options.reason, options.scope === "subtree");
-    await this.#host.caughtUp();
+    const host = this.#host;
+    const run = host.runOf(turnId);
+    if (run === undefined || !host.query("live", { turnId }, run)) return false;
+    this.#stop(run, turnId, options.reason, options.scope === "subtree");
+    await host.caughtUp(run);
     return true;
   }
 
   async close() {
     this.#closed = true;
-    const live = this.#host.liveRuns;
-    for (const run of live) this.#stop(run, run.turnId, "closed", false);
-    await Promise.allSettled([...live].map((run) => run.result));
+    const host = this.#host;
+    const runs = [...host.runs];
+    for (const run of runs) this.#stop(run, run.turnId, "closed", false);
+    // A suspended run has a result already, and is over when this is performed.
+    await Promise.allSettled(runs.flatMap((run) => [run.result, host.caughtUp(run)]));
   }
 
   [Symbol.asyncDispose]() {
@@ -138,10 +141,9 @@ class Keel {
     checkNesting(agent, checked, host.options);
     if (checked.needsPrice || (host.options.price === undefined && program.needsPrice))
       throw priceMissing(`run of agent "${agent.id}"`);
-    const { clock } = host;
     const { identity, ambient, signal, contract } = checked;
-    const run = new Run({
-      turnId: this.#newTurnId(clock.wallNow()),
+    const run = new Run(host, {
+      turnId: this.#newTurnId(host.clock.wallNow()),
       program,
       identity,
       ambient,
@@ -154,7 +156,6 @@ class Keel {
     const stopped = run.stopOf(run.turnId);
     const isPlain = checked.messages.length === 1 && typeof checked.input === "string" && isWellFormed(checked.input);
     const start = {
-      wallOffsetMs: clock.wallNow() - clock.now(),
       authenticated: identity !== undefined,
       input: isPlain ? checked.input : undefined,
       rest: restText(agent, {
@@ -169,7 +170,7 @@ class Keel {
       }),
     };
     run.watch(signal, (reason) => this.#stop(run, run.turnId, reason, false));
-    host.start(run, program.native, start);
+    host.start(run, start);
     return run;
   }
 
@@ -182,11 +183,10 @@ class Keel {
     const host = this.#host;
     if (this.#closed)
       throw new KeelError("KEEL_CLOSED", `resume of turn "${turnId}": expected an open keel, found a closed one`);
-    const turn = host.findTurnById(turnId);
-    const pending = host.pending.get(turnId);
-    if (!turn || !pending) throw optionInvalid("resume", "the id of a suspended root turn of this keel", turnId);
-    const { decisions, ambient, signal } = checkResume(turnId, options, pending);
-    const { run } = turn;
+    const run = host.runOf(turnId);
+    if (run?.turnId !== turnId || run.pending === undefined)
+      throw optionInvalid("resume", "the id of a suspended root turn of this keel", turnId);
+    const { decisions, ambient, signal } = checkResume(turnId, options, run.pending);
     run.reopen({ ambient, onEvent });
     if (signal?.aborted) run.noteStop(turnId, signal.reason);
     const stopped = run.stopOf(turnId);
@@ -219,7 +219,7 @@ class Keel {
    */
   #stop(run, turnId, reason, subtree) {
     run.noteStop(subtree ? turnId : run.turnId, reason);
-    this.#host.input("stop", { turnId, subtree, reason: reasonJson(reason) });
+    this.#host.input(run, "stop", { turnId, subtree, reason: reasonJson(reason) });
   }
 }
 
@@ -253,7 +253,8 @@ function restText(agent, rest) {
  */
 function frozenMessages(agent, messages) {
   const [first] = messages;
-  if (messages.length === 1 && typeof first.content === "string") return [Object.freeze({ role: "user", content: first.content })];
+  if (messages.length === 1 && typeof first.content === "string")
+    return [Object.freeze({ role: "user", content: first.content })];
   return JSON.parse(startText(agent, messages)).map(freezeDeep);
 }
 
