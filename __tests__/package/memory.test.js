@@ -141,10 +141,10 @@ describe("BL-128 what finished runs leave behind", () => {
 });
 
 describe("keels that nobody has any longer", () => {
-  test("take their kernels with them, and a number that is gone is refused", async () => {
+  test("take their engines with them, and a number that is gone is refused", async () => {
     const closed = [];
-    const { closeKernel } = native;
-    native.closeKernel = (kernel) => (closed.push(kernel), closeKernel(kernel));
+    const { closeEngine } = native;
+    native.closeEngine = (engine) => (closed.push(engine), closeEngine(engine));
     try {
       for (let round = 0; round < 20; round += 1) await createKeel().run(agentOf([text("done")]), "go");
       for (let turn = 0; turn < 50 && closed.length === 0; turn += 1) {
@@ -152,9 +152,9 @@ describe("keels that nobody has any longer", () => {
         collectGarbage();
       }
     } finally {
-      native.closeKernel = closeKernel;
+      native.closeEngine = closeEngine;
     }
     assert.ok(closed.length > 0);
-    assert.throws(() => native.query(closed[0], '{"type":"idempotencyKey","body":{"id":0}}', 0), /no such kernel/);
+    assert.throws(() => native.query(closed[0], '{"type":"idempotencyKey","body":{"id":0}}', 0), /no such engine/);
   });
 });

@@ -123,9 +123,9 @@ pub fn close_engine(engine: u32) {
 pub fn start(
     engine: u32,
     program: &Program,
-    turn_id: Text,
-    input: Option<Text>,
-    rest: Option<Text>,
+    #[napi(ts_arg_type = "string")] turn_id: Text,
+    #[napi(ts_arg_type = "string | undefined | null")] input: Option<Text>,
+    #[napi(ts_arg_type = "string | undefined | null")] rest: Option<Text>,
 ) -> napi::Result<i32> {
     with_engine(engine, |opened| {
         let [wall_offset_ms, authenticated, stream] = opened.besides();
@@ -148,7 +148,7 @@ pub fn start(
 
 /// A part of the reply that `reply` will complete, as JSON: any but a tool call or a plain text.
 #[napi(catch_unwind)]
-pub fn say_other(engine: u32, text: Text) -> napi::Result<()> {
+pub fn say_other(engine: u32, #[napi(ts_arg_type = "string")] text: Text) -> napi::Result<()> {
     with_engine(engine, |opened| {
         opened.parts.extend(Part::read(Json::known(text.0), &mut std::iter::empty()));
         Ok(())
@@ -170,12 +170,12 @@ fn accepted(kept: i32, exclusive: i32) -> Option<PrepareAnswer> {
 #[napi(catch_unwind)]
 pub fn call_with(
     engine: u32,
-    id: Text,
-    tool: Text,
-    input: Text,
+    #[napi(ts_arg_type = "string")] id: Text,
+    #[napi(ts_arg_type = "string")] tool: Text,
+    #[napi(ts_arg_type = "string")] input: Text,
     provider_executed: bool,
-    provider_options: Option<Text>,
-    check: Option<Text>,
+    #[napi(ts_arg_type = "string | undefined | null")] provider_options: Option<Text>,
+    #[napi(ts_arg_type = "string | undefined | null")] check: Option<Text>,
 ) -> napi::Result<()> {
     with_engine(engine, |opened| {
         let ahead = check.map(|check| read(&check.0)).transpose().map_err(reason)?;
@@ -195,7 +195,7 @@ pub fn call_with(
 
 /// What the command `id` of the tree sends before its answer, as JSON.
 #[napi(catch_unwind)]
-pub fn letter(engine: u32, id: u32, text: Text) -> napi::Result<i32> {
+pub fn letter(engine: u32, id: u32, #[napi(ts_arg_type = "string")] text: Text) -> napi::Result<i32> {
     with_tree(engine, |opened, tree, now| {
         let letter = read(&text.0).map_err(reason)?;
         opened.engine.letter(tree, EffectId(id), letter, now).map_err(reason)
@@ -204,7 +204,7 @@ pub fn letter(engine: u32, id: u32, text: Text) -> napi::Result<i32> {
 
 /// Anything else that happens to the tree, as JSON.
 #[napi(catch_unwind)]
-pub fn input(engine: u32, text: Text) -> napi::Result<i32> {
+pub fn input(engine: u32, #[napi(ts_arg_type = "string")] text: Text) -> napi::Result<i32> {
     with_tree(engine, |opened, tree, now| {
         let input = read(&text.0).map_err(reason)?;
         opened.engine.input(tree, input, now).map_err(reason)
@@ -213,7 +213,7 @@ pub fn input(engine: u32, text: Text) -> napi::Result<i32> {
 
 /// Ends the tree for a fault of the kernel or of the host.
 #[napi(catch_unwind)]
-pub fn fault(engine: u32, message: Text) -> napi::Result<i32> {
+pub fn fault(engine: u32, #[napi(ts_arg_type = "string")] message: Text) -> napi::Result<i32> {
     with_tree(engine, |opened, tree, _| {
         opened.parts.clear();
         opened.engine.fault(tree, message.0.as_ref().to_owned()).map_err(reason)
