@@ -16,19 +16,19 @@ export declare class Schema {
 }
 
 /** A tool call that has more to it: provider options as JSON, or a check that is no acceptance, as JSON. */
-export declare function callWith(engine: number, id: Text, tool: Text, input: Text, providerExecuted: boolean, providerOptions?: Text | undefined | null, check?: Text | undefined | null): void
+export declare function callWith(engine: number, id: string, tool: string, input: string, providerExecuted: boolean, providerOptions?: string | undefined | null, check?: string | undefined | null): void
 
 /** Forgets an engine: nobody has its number any longer. */
 export declare function closeEngine(engine: number): void
 
 /** Ends the tree for a fault of the kernel or of the host. */
-export declare function fault(engine: number, message: Text): number
+export declare function fault(engine: number, message: string): number
 
 /** Anything else that happens to the tree, as JSON. */
-export declare function input(engine: number, text: Text): number
+export declare function input(engine: number, text: string): number
 
 /** What the command `id` of the tree sends before its answer, as JSON. */
-export declare function letter(engine: number, id: number, text: Text): number
+export declare function letter(engine: number, id: number, text: string): number
 
 /** Hands out the words for which there was no room. */
 export declare function more(engine: number, words: Int32Array): void
@@ -47,7 +47,7 @@ export declare function query(engine: number, text: string, nowMs: number): stri
 export declare function release(engine: number): void
 
 /** A part of the reply that `reply` will complete, as JSON: any but a tool call or a plain text. */
-export declare function sayOther(engine: number, text: Text): void
+export declare function sayOther(engine: number, text: string): void
 
 /**
  * Opens a tree with a root turn of the program's first agent, and leaves its number in `numbers`. These hold besides: what the
@@ -55,4 +55,4 @@ export declare function sayOther(engine: number, text: Text): void
  * a plain text, where the turn begins with nothing else; `rest`: all that the protocol's `Start` has besides, as JSON, where it
  * has anything.
  */
-export declare function start(engine: number, program: Program, turnId: Text, input?: Text | undefined | null, rest?: Text | undefined | null): number
+export declare function start(engine: number, program: Program, turnId: string, input?: string | undefined | null, rest?: string | undefined | null): number

@@ -82,7 +82,11 @@ export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, Js
 
 /** One step, as a model is asked for it. */
 export interface ModelRequest extends ModelOptions {
-  /** The conversation; instructions come first, as a system message. */
+  /**
+   * The conversation as it stands at this step; instructions come first, as a system message. Each message is frozen. Beyond
+   * 1,024 messages the list only reads like an array, so that a step costs the same however long the conversation is:
+   * copy it (`[...messages]`) for `structuredClone` or `postMessage`.
+   */
   readonly messages: readonly ModelMessage[];
   /** What may be called in this step. */
   readonly tools: readonly ModelTool[];

@@ -5,6 +5,7 @@
 
 import { expect, scopeOf } from "./answering.js";
 import { checkArguments, verdictText } from "./check-arguments.js";
+import { OWN } from "./command-queue.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
 import { resultText, thrownAnswer, toolAnswer } from "./tool-answer.js";
@@ -61,9 +62,6 @@ export const callCommands = {
     run.tickets.settle(rows[at + 1], result, commands.text(rows[at + 3]) ?? null, cause);
   },
 };
-
-/** The host has it. */
-const OWN = -2;
 
 /**
  * The arguments of a body that nobody checked here.

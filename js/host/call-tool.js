@@ -83,8 +83,8 @@ function jsonOf(args) {
     const text = JSON.stringify(args);
     return text === undefined ? { broken: `expected a JSON value, found ${describe(args)}` } : { text };
   } catch (error) {
-    // The only thing that overflows here is the depth of the value.
-    if (error instanceof RangeError) return { tooDeep: true };
+    // Depth overflows the stack; length overflows a string.
+    if (error instanceof RangeError && /call stack/i.test(error.message)) return { tooDeep: true };
     const fault = error instanceof Error ? error.message : describe(error);
     return { broken: `expected a JSON value, found ${describe(args)}: ${fault}` };
   }

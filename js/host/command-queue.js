@@ -2,6 +2,9 @@
  * What the kernel commanded of one tree and is not performed yet: rows of numbers, and the texts that belong to them.
  */
 
+/** In place of a text: the host has what it would say. */
+export const OWN = -2;
+
 /** Room for the words of the commands that mostly follow an input; a thousand trees at once have it each. */
 const WORDS = 64;
 

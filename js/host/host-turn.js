@@ -2,6 +2,7 @@
  * What the host keeps of a live turn: the messages and tools that its model is sent, and what its callbacks are told.
  */
 
+import { messageSnapshot } from "../model/message-snapshot.js";
 import { Transcript } from "../model/transcript.js";
 import { freezeDeep } from "../values/freeze-deep.js";
 import { detachedRequest, detachedTools } from "../model/detached-request.js";
@@ -154,7 +155,7 @@ export class HostTurn {
     const isPlain =
       offer === "all" && this.nextRequest === undefined && this.agent.definition.modelOptions === undefined;
     if (!isPlain) return detachedRequest(this.stepRequest(offer));
-    return { messages: this.transcript.messages.slice(), tools: this.offers.detached.slice() };
+    return { messages: messageSnapshot(this.transcript.messages), tools: this.offers.detached.slice() };
   }
 
   /**

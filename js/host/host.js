@@ -368,8 +368,13 @@ export class Host {
    * @param {Run} run
    */
   drained(run) {
-    if (run.state === "over") this.#leave(run);
-    else if (run.fault !== undefined) this.giveUp(run, run.fault);
+    if (run.state === "over") {
+      // Of what was told when the fault came the kernel has not heard.
+      if (run.fault !== undefined) run.cutOffTickets();
+      this.#leave(run);
+    } else if (run.fault !== undefined) {
+      this.giveUp(run, run.fault);
+    }
   }
 
   /**
@@ -395,7 +400,6 @@ export class Host {
    */
   #leave(run) {
     if (!this.#runs.delete(run.turnId)) return;
-    if (run.fault !== undefined) run.cutOffTickets();
     this.#numbers[TREE] = run.tree;
     try {
       native.release(this.#engine);

@@ -4,6 +4,7 @@
  */
 
 import { callCommands } from "./call-commands.js";
+import { OWN } from "./command-queue.js";
 import { COMMANDS } from "./command-table.js";
 import { hookCommands } from "./hook-commands.js";
 import { modelCommands, OFFERS } from "./model-commands.js";
@@ -73,7 +74,7 @@ function read({ commands }, rows, at, name, forms) {
         break;
       case "ownText":
         // What the host has itself stays the number that says so.
-        command.push(word === -2 ? word : (commands.text(word) ?? null));
+        command.push(word === OWN ? word : (commands.text(word) ?? null));
         break;
       case "stage":
         command.push(STAGES[word]);

@@ -6,6 +6,7 @@
 import { AsyncResource } from "node:async_hooks";
 
 import { KeelError } from "../error.js";
+import { OWN } from "./command-queue.js";
 import { toolResultOf } from "./tool-answer.js";
 
 /** @import { HostCall } from "./host-call.js" */
@@ -96,7 +97,7 @@ export class Tickets {
    * @param {any} result as the kernel sent it
    */
   resultOf(number, result) {
-    return result === -2 ? toolResultOf(/** @type {any} */ (this.get(number)).answer) : result;
+    return result === OWN ? toolResultOf(/** @type {any} */ (this.get(number)).answer) : result;
   }
 
   /**

@@ -4,13 +4,11 @@
 
 import { resultOf, usualResult } from "../reading/result.js";
 import { scopeOf } from "./answering.js";
+import { OWN } from "./command-queue.js";
 import { HostTurn } from "./host-turn.js";
 
 /** @import { AgentProgram } from "./program.js" */
 /** @import { Run } from "./run.js" */
-
-/** The host has it. */
-const OWN = -2;
 
 /** @type {readonly string[]} */
 const NO_SCOPES = Object.freeze([]);
@@ -65,10 +63,10 @@ export const turnCommands = {
     const turn = run.turn(rows[at + 1]);
     const end = at + 3 + rows[at + 2];
     turn.append(at + 2);
-    const result = run.commands.text(rows[end + 1]);
+    const result = resultOf(run.commands.text(rows[end + 1]), turn);
     run.pending = result.outcome.pending;
     run.host.rest(run, "suspended");
-    run.settle(resultOf(result, turn));
+    run.settle(result);
   },
 
   append(run, [, turnKey, append]) {

@@ -4,6 +4,7 @@
  */
 
 import { convertGrowing } from "./growing-list.js";
+import { messageSnapshot } from "./message-snapshot.js";
 import { Transcript } from "./transcript.js";
 
 /**
@@ -23,7 +24,7 @@ export function detachedRequest(request) {
 
 /** @param {Transcript | any[]} given */
 function detachedMessages(given) {
-  return given instanceof Transcript ? given.messages.slice() : frozenMessages(given);
+  return given instanceof Transcript ? messageSnapshot(given.messages) : frozenMessages(given);
 }
 
 /** @param {any[]} tools */

@@ -4,6 +4,7 @@
  */
 
 import { KeelError } from "../error.js";
+import { OWN } from "../host/command-queue.js";
 import { FINISH_REASONS } from "../model/finish-reason.js";
 import { redactRecord } from "./redact.js";
 
@@ -129,9 +130,6 @@ function usageAt(commands, at) {
   if (costUsd === costUsd) usage.costUsd = costUsd;
   return usage;
 }
-
-/** The host has it. */
-const OWN = -2;
 
 /**
  * @param {any} result the kernel's

@@ -39,7 +39,7 @@ macro_rules! commands {
                 match self {
                     $( Self::$variant { $( $field ),* } => {
                         let row = out.begin();
-                        $( $field.write(out); )*
+                        $( out.field($field); )*
                         out.end(row, $kind);
                     } )*
                 }

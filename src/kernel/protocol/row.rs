@@ -11,6 +11,23 @@ use crate::kernel::value::{EffectId, Json, KeptId, Ticket, TurnKey};
 /// How many bits of a row's head are its kind; the rest are the row's length, the head included.
 const KIND_BITS: u32 = 8;
 
+impl Form {
+    /// How many words it takes; `None` where it says so itself.
+    fn words(self) -> Option<usize> {
+        match self {
+            Self::Number
+            | Self::OptionalNumber
+            | Self::Flag
+            | Self::Text
+            | Self::OwnText
+            | Self::Offer
+            | Self::Stage => Some(1),
+            Self::Double | Self::Call => Some(2),
+            Self::Messages | Self::Result => None,
+        }
+    }
+}
+
 /// Rows and texts that the host has not taken yet.
 #[derive(Default)]
 pub struct Outbox {
@@ -28,7 +45,6 @@ pub const OWN: i32 = -2;
 /// Something that a row can hold.
 pub trait Field {
     /// How the host reads it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test writes it down for the host"))]
     const FORM: Form;
 
     fn write(&self, out: &mut Outbox);
@@ -36,7 +52,6 @@ pub trait Field {
 
 /// How a field stands in its row: one word, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "a test writes it down for the host"))]
 pub enum Form {
     Number,
     /// [`NONE`] for nothing.
@@ -73,6 +88,13 @@ impl Outbox {
     pub fn end(&mut self, row: usize, kind: i32) {
         let length = i32::try_from(self.words.len() - row).expect("a row is short");
         self.words[row] = (length << KIND_BITS) | kind;
+    }
+
+    pub fn field<T: Field>(&mut self, field: &T) {
+        let begin = self.words.len();
+        field.write(self);
+        let written = self.words.len() - begin;
+        debug_assert!(T::FORM.words().is_none_or(|words| words == written), "a field is as long as its form says");
     }
 
     pub fn word(&mut self, word: i32) {
