@@ -7,6 +7,7 @@ export interface HotFunctions {
   call(engine: number, id: string, tool: number, input: string, kept: number, exclusive: number): void;
   reply(engine: number, id: number, finish: number): number;
   result(engine: number, id: number, value: string): number;
+  nothing(engine: number, id: number): number;
   answer(engine: number, id: number, text: string): number;
   callTool(
     engine: number,

@@ -50,22 +50,55 @@ export function ask(question, callback) {
   askPlainly(question, async (effect) => ({ ok: await callback(effect) }));
 }
 
+/** @typedef {object | string | undefined} Answer as the kernel reads it; undefined where there is nothing to say */
+
 /**
- * The same for a callback that makes the whole answer.
+ * The same for a callback that makes the whole answer, at once or later.
  *
  * @param {Question} question
- * @param {(effect: EffectSignal) => Promise<object | string>} callback
+ * @param {(effect: EffectSignal) => Answer | Promise<Answer>} callback
  * @param {"thrown" | "refused"} [failure] how the answer names what was thrown
  */
 export function askPlainly({ id, turn, ticket = null }, callback, failure = "thrown") {
   const effect = expect(id, turn);
-  scopeOf(turn, ticket).runInAsyncScope(async () => {
-    let text;
-    try {
-      text = JSON.stringify(await callback(effect));
-    } catch (error) {
-      text = JSON.stringify({ [failure]: thrown(error) });
-    }
-    turn.run.host.answer(effect, text);
-  });
+  scopeOf(turn, ticket).runInAsyncScope(askWithin, undefined, effect, callback, failure);
+}
+
+/**
+ * @param {EffectSignal} effect
+ * @param {(effect: EffectSignal) => Answer | Promise<Answer>} callback
+ * @param {"thrown" | "refused"} failure
+ */
+function askWithin(effect, callback, failure) {
+  let answer;
+  try {
+    answer = callback(effect);
+  } catch (error) {
+    return tell(effect, { [failure]: thrown(error) });
+  }
+  if (answer instanceof Promise) {
+    answer.then(
+      (later) => tell(effect, later, failure),
+      (error) => tell(effect, { [failure]: thrown(error) }),
+    );
+  } else {
+    tell(effect, answer, failure);
+  }
+}
+
+/**
+ * @param {EffectSignal} effect
+ * @param {Answer} answer
+ * @param {"thrown" | "refused"} [failure] of an answer that may have no JSON form
+ */
+function tell(effect, answer, failure = "thrown") {
+  const { host } = effect.turn.run;
+  if (answer === undefined) return host.nothing(effect);
+  let text;
+  try {
+    text = JSON.stringify(answer);
+  } catch (error) {
+    text = JSON.stringify({ [failure]: thrown(error) });
+  }
+  host.answer(effect, text);
 }

@@ -4,7 +4,7 @@
  */
 
 import { expect, scopeOf } from "./answering.js";
-import { checkArguments, verdictText } from "./check-arguments.js";
+import { checkArguments, checkText, keep } from "./check-arguments.js";
 import { OWN } from "./command-queue.js";
 import { HostCall } from "./host-call.js";
 import { tellError } from "./hook-commands.js";
@@ -24,8 +24,17 @@ export const callCommands = {
       begun === null
         ? scopeOf(turn, ticket).runInAsyncScope(checkArguments, undefined, tool, args)
         : run.kept.take(begun);
-    // Nobody may wait for it any longer: nothing is kept then.
-    const tell = (/** @type {any} */ given) => effect.isOpen && run.host.answer(effect, verdictText(run, given));
+    const tell = (/** @type {any} */ given) => {
+      // Nobody may wait for it any longer: nothing is kept then.
+      if (!effect.isOpen) return;
+      if (typeof given === "string") {
+        run.host.answer(effect, given);
+        return;
+      }
+      const check = keep(run, given);
+      run.noteTold(id, [check]);
+      run.host.answer(effect, checkText(check));
+    };
     if (verdict instanceof Promise) verdict.then(tell);
     else tell(verdict);
   },

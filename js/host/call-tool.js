@@ -42,6 +42,8 @@ function send(call, toolOrId, args, options) {
   const ticket = tickets.issue(call);
   const { number, promise } = ticket;
   const { text, broken = null, tooDeep = false } = jsonOf(args === undefined ? {} : args);
+  ticket.toolId = name;
+  ticket.args = text;
   const isWanted = text !== undefined && !unlisted && !signal?.aborted;
   const check = isWanted ? checkAhead(turn, name, () => JSON.parse(text)) : undefined;
   // Writing and checking the arguments runs code of the user's, which may have ended the call, or aborted this one.

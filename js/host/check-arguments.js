@@ -27,21 +27,13 @@ export function checkArguments(tool, args) {
 }
 
 /**
- * A verdict as JSON text. What it accepts is kept from here on, as the kernel knows of it.
+ * Keeps what is accepted, for the kernel to name it.
  *
- * @param {Run} run
- * @param {Accepted | string} verdict
- */
-export function verdictText(run, verdict) {
-  return typeof verdict === "string" ? verdict : checkText(keep(run, verdict));
-}
-
-/**
  * @param {Run} run
  * @param {Accepted} accepted
  * @returns {Kept}
  */
-function keep(run, { value, exclusive }) {
+export function keep(run, { value, exclusive }) {
   return { kept: run.kept.keep(value), exclusive: exclusive === null ? -1 : Number(exclusive) };
 }
 

@@ -3,7 +3,6 @@
  * outermost first (D-16); what a refusal means is decided in the kernel.
  */
 
-import { freezeDeep } from "../values/freeze-deep.js";
 import { KeelError } from "../error.js";
 import { describe } from "../definitions/options.js";
 import { ask, askPlainly } from "./answering.js";
@@ -12,6 +11,7 @@ import { thrown, wireResult } from "./tool-answer.js";
 import { TurnContext } from "./turn-context.js";
 import { runWraps } from "./wraps.js";
 
+/** @import { Answer } from "./answering.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 /** @import { HostTurn } from "./host-turn.js" */
 /** @import { Run } from "./run.js" */
@@ -27,11 +27,11 @@ export const hookCommands = {
     ask({ id, turn, ticket }, async () => (await subject.access(who)) === true);
   },
 
-  hooks(run, [, id, turnKey, stage, ticket, call, result, offer]) {
+  hooks(run, [, id, turnKey, stage, ticket, place, call, result, offer]) {
     const turn = run.turn(turnKey);
     // One hook cannot change what the next one sees.
     const subject = {
-      call: call === null ? null : freezeDeep(callView(turn, call)),
+      call: call === null ? null : callView(turn, ticket, place, call),
       result: result === null ? null : Object.freeze(run.tickets.resultOf(ticket, result)),
       offer,
     };
@@ -42,14 +42,14 @@ export const hookCommands = {
     );
   },
 
-  wrap(run, [, id, turnKey, ticket, call]) {
+  wrap(run, [, id, turnKey, ticket, place, call]) {
     const turn = run.turn(turnKey);
-    runWraps({ id, turn, ticket }, freezeDeep(callView(turn, call)));
+    runWraps({ id, turn, ticket }, callView(turn, ticket, place, call));
   },
 
-  authorize(run, [, id, turnKey, ticket, call]) {
+  authorize(run, [, id, turnKey, ticket, place, call]) {
     const turn = run.turn(turnKey);
-    const view = freezeDeep(callView(turn, call));
+    const view = callView(turn, ticket, place, call);
     const request = Object.freeze({
       ...view,
       isNested: view.level > 0,
@@ -68,10 +68,10 @@ export const hookCommands = {
     });
   },
 
-  inject(run, [, id, turnKey, ticket, call]) {
+  inject(run, [, id, turnKey, ticket, place, call]) {
     const turn = run.turn(turnKey);
     ask({ id, turn, ticket }, async () => {
-      const values = await run.host.options.injected?.(callView(turn, call));
+      const values = await run.host.options.injected?.(callView(turn, ticket, place, call));
       if (typeof values === "object" && values !== null) return values;
       throw new KeelError("VALIDATION", `injected(): expected an object of values, found ${describe(values)}`);
     });
@@ -91,7 +91,11 @@ export const hookCommands = {
   },
 };
 
-/** @type {Record<string, (turn: HostTurn, context: any, subject: any, effect: EffectSignal) => Promise<object | string>>} */
+/**
+ * What each stage answers: at once where its hooks do, and nothing where they have nothing to say.
+ *
+ * @type {Record<string, (turn: HostTurn, context: any, subject: any, effect: EffectSignal) => Answer | Promise<Answer>>}
+ */
 const stages = {
   beforeTool: (turn, context, { call }, effect) => admit(turn, "beforeTool", context, call, effect),
   checkNestedTool: (turn, context, { call }, effect) => admit(turn, "checkNestedTool", context, call, effect),
@@ -99,34 +103,51 @@ const stages = {
   async afterTool(turn, context, { call, result }) {
     let shown = result;
     for (const layer of turn.layersWith("afterTool")) shown = (await layer.afterTool(context, call, shown)) ?? shown;
-    return { ok: shown === result ? null : wireResult(call.toolId, shown) };
+    return shown === result ? undefined : { ok: wireResult(call.toolId, shown) };
   },
 
-  async observeNestedResult(turn, context, { call, result }, effect) {
-    for (const layer of turn.layersWith("observeNestedResult")) {
-      try {
-        const seen = layer.observeNestedResult(context, call, result);
-        if (isPromise(seen)) await seen;
-      } catch (error) {
-        tellError(turn, effect, error);
-      }
-    }
-    return { ok: null };
-  },
+  observeNestedResult: (turn, context, { call, result }, effect) =>
+    observeFrom(0, turn.layersWith("observeNestedResult"), turn, context, call, result, effect),
 
   async beforeModel(turn, context, { offer }) {
     let request = turn.request(offer);
     for (const layer of turn.layersWith("beforeModel"))
       request = (await layer.beforeModel(context, request)) ?? request;
     turn.nextRequest = request;
-    return { ok: null };
+    return undefined;
   },
 
   async afterModel(turn, context) {
     for (const layer of turn.layersWith("afterModel")) await layer.afterModel(context, turn.reply);
-    return { ok: null };
+    return undefined;
   },
 };
+
+/**
+ * Shows a result to the observers from one on; waits only for those that take their time.
+ *
+ * @param {number} first
+ * @param {readonly any[]} layers
+ * @param {HostTurn} turn
+ * @param {any} context
+ * @param {any} call
+ * @param {any} result
+ * @param {EffectSignal} effect
+ * @returns {undefined | Promise<undefined>}
+ */
+function observeFrom(first, layers, turn, context, call, result, effect) {
+  for (let index = first; index < layers.length; index += 1) {
+    try {
+      const seen = layers[index].observeNestedResult(context, call, result);
+      if (!isPromise(seen)) continue;
+      const observed = Promise.resolve(seen).catch((error) => tellError(turn, effect, error));
+      return observed.then(() => observeFrom(index + 1, layers, turn, context, call, result, effect));
+    } catch (error) {
+      tellError(turn, effect, error);
+    }
+  }
+  return undefined;
+}
 
 /**
  * Asks the hooks of an admission stage until one refuses. A call of the model that one of them leaves to a human has to
@@ -138,27 +159,73 @@ const stages = {
  * @param {any} call
  * @param {EffectSignal} effect
  */
-async function admit(turn, stage, context, call, effect) {
-  let needsApproval = false;
-  for (const layer of turn.layersWith(stage)) {
-    if (effect.isCancelled) break;
+function admit(turn, stage, context, call, effect) {
+  return admitFrom(0, false, turn.layersWith(stage), stage, context, call, effect);
+}
+
+/**
+ * @param {number} first of the hooks that are not asked yet
+ * @param {boolean} needsApproval one of those before has said so
+ * @param {readonly any[]} layers
+ * @param {string} stage
+ * @param {any} context
+ * @param {any} call
+ * @param {EffectSignal} effect
+ * @returns {Answer | Promise<Answer>}
+ */
+function admitFrom(first, needsApproval, layers, stage, context, call, effect) {
+  for (let index = first; index < layers.length && !effect.isCancelled; index += 1) {
+    const layer = layers[index];
+    let given;
     try {
-      const given = layer[stage](context, call);
-      const verdict = isPromise(given) ? await given : given;
-      if (verdict === undefined) continue;
-      if (verdict === "defer") {
-        needsApproval = true;
-        if (call.level > 0) break;
-        continue;
-      }
-      if (typeof verdict?.deny === "string") return { refused: { code: "TOOL_FAILED", message: verdict.deny } };
-      const message = `middleware '${layer.name}': expected ${stage} to return undefined or { deny }, found ${describe(verdict)}`;
-      return { refused: { message } };
+      given = layer[stage](context, call);
     } catch (error) {
       return { refused: thrown(error) };
     }
+    if (given === undefined) continue;
+    if (isPromise(given)) return admitLater(given, index, needsApproval, layers, stage, context, call, effect);
+    if (given !== "defer") return refusalOf(given, layer, stage);
+    needsApproval = true;
+    if (call.level > 0) break;
   }
-  return needsApproval ? "needsApproval" : { ok: null };
+  return needsApproval ? "needsApproval" : undefined;
+}
+
+/**
+ * The same from a hook on that takes its time.
+ *
+ * @param {PromiseLike<any>} promise its verdict
+ * @param {number} index
+ * @param {boolean} needsApproval
+ * @param {readonly any[]} layers
+ * @param {string} stage
+ * @param {any} context
+ * @param {any} call
+ * @param {EffectSignal} effect
+ * @returns {Promise<Answer>}
+ */
+async function admitLater(promise, index, needsApproval, layers, stage, context, call, effect) {
+  let verdict;
+  try {
+    verdict = await promise;
+  } catch (error) {
+    return { refused: thrown(error) };
+  }
+  if (verdict !== undefined && verdict !== "defer") return refusalOf(verdict, layers[index], stage);
+  const defers = needsApproval || verdict === "defer";
+  if (defers && call.level > 0) return "needsApproval";
+  return admitFrom(index + 1, defers, layers, stage, context, call, effect);
+}
+
+/**
+ * @param {any} verdict that does not admit
+ * @param {any} layer
+ * @param {string} stage
+ */
+function refusalOf(verdict, layer, stage) {
+  if (typeof verdict?.deny === "string") return { refused: { code: "TOOL_FAILED", message: verdict.deny } };
+  const message = `middleware '${layer.name}': expected ${stage} to return undefined or { deny }, found ${describe(verdict)}`;
+  return { refused: { message } };
 }
 
 /**

@@ -101,6 +101,7 @@ export class Host {
     let left;
     try {
       const wallNow = this.clock.wallNow();
+      if (!Number.isFinite(wallNow)) throw optionInvalid("clock.wallNow()", "a finite number of milliseconds", wallNow);
       this.#arrive(run);
       const numbers = this.#numbers;
       numbers[BESIDES] = wallNow - numbers[TIME];
@@ -149,6 +150,26 @@ export class Host {
   }
 
   /**
+   * Answers a command of which there is nothing to say: nothing is in the way.
+   *
+   * @param {EffectSignal} effect
+   */
+  nothing(effect) {
+    if (!effect.isOpen) return;
+    const { run } = effect.turn;
+    this.#close(effect, run);
+    let left;
+    try {
+      this.#arrive(run);
+      left = native.nothing(this.#engine, effect.id);
+    } catch (error) {
+      this.fault(run, error);
+      return;
+    }
+    this.#take(run, left);
+  }
+
+  /**
    * Answers a command that calls a model.
    *
    * @param {EffectSignal} effect
@@ -158,7 +179,7 @@ export class Host {
   reply(effect, { content, finishReason, usage }, checks) {
     const { run, agent } = effect.turn;
     if (!effect.isOpen) {
-      for (const check of checks) if (typeof check === "object") run.kept.take(check.kept);
+      run.letGo(checks);
       return;
     }
     this.#close(effect, run);
@@ -166,6 +187,7 @@ export class Host {
     let left;
     try {
       let calls = 0;
+      let keeps = false;
       for (const part of content) {
         if (part.type !== "tool-call") {
           if (part.type === "text" && part.providerOptions === undefined) native.say(engine, part.text);
@@ -175,6 +197,7 @@ export class Host {
         const isOurs = part.providerExecuted === undefined;
         const check = isOurs ? checks[calls] : undefined;
         if (isOurs) calls += 1;
+        if (typeof check === "object") keeps = true;
         const tool = agent.toolsById.get(part.toolName);
         if (tool !== undefined && isOurs && part.providerOptions === undefined && typeof check !== "string") {
           const kept = check === undefined ? -1 : check.kept;
@@ -192,6 +215,7 @@ export class Host {
           native.callWith(engine, part.toolCallId, part.toolName, part.input, !isOurs, options, text);
         }
       }
+      if (keeps) run.noteTold(effect.id, checks);
       this.#arrive(run);
       const numbers = this.#numbers;
       numbers[BESIDES] = usage.inputTokens;
@@ -368,6 +392,7 @@ export class Host {
    * @param {Run} run
    */
   drained(run) {
+    run.forgetTold();
     if (run.state === "over") {
       // Of what was told when the fault came the kernel has not heard.
       if (run.fault !== undefined) run.cutOffTickets();

@@ -16,6 +16,9 @@ export class IssuedCall {
   /** @type {ToolAnswer | undefined} what its body answered */
   answer;
 
+  /** @type {any} the call as hooks are shown it, frozen, once it is made */
+  view;
+
   /** @param {any} part of the reply */
   constructor(part) {
     this.part = part;

@@ -82,6 +82,11 @@ function read({ commands }, rows, at, name, forms) {
       case "offer":
         command.push(word < 0 ? null : OFFERS[word]);
         break;
+      case "call":
+        // Where the call stands, and what is said of it.
+        command.push(word, rows[at] === -2 ? -2 : (commands.text(rows[at]) ?? null));
+        at += 1;
+        break;
       case "messages":
         command.push(at - 1);
         at += word;

@@ -12,6 +12,7 @@ import { watchSignal } from "./stop-signal.js";
 import { Tickets } from "./tickets.js";
 
 /** @import { KeelError } from "../error.js" */
+/** @import { Verdict } from "./check-arguments.js" */
 /** @import { EffectSignal } from "./effect-signal.js" */
 /** @import { Host } from "./host.js" */
 /** @import { HostTurn } from "./host-turn.js" */
@@ -45,6 +46,8 @@ export class Run {
   #tickets;
   /** @type {Kept | undefined} */
   #kept;
+  /** @type {Map<number, readonly (Verdict | undefined)[]> | undefined} what newest answers said of arguments, by command */
+  #told;
   /** @type {Raised | undefined} */
   #raised;
   /** @type {Map<string, unknown> | undefined} */
@@ -160,6 +163,44 @@ export class Run {
   /** What was made of the arguments of calls that are not yet run, or the promise of it. */
   get kept() {
     return (this.#kept ??= new Kept());
+  }
+
+  /**
+   * An answer says what was made of arguments. Its command may be cancelled all the same: at the very moment of the answer,
+   * or before, where that is not performed yet.
+   *
+   * @param {number} id
+   * @param {readonly (Verdict | undefined)[]} checks
+   */
+  noteTold(id, checks) {
+    this.#told ??= new Map();
+    this.#told.set(id, checks);
+  }
+
+  /** All cancellations that crossed with an answer are performed. */
+  forgetTold() {
+    this.#told?.clear();
+  }
+
+  /**
+   * Nobody waits for an answer any longer, or reads the one that was given.
+   *
+   * @param {number} id
+   * @param {string} code
+   * @param {string} message
+   */
+  cancel(id, code, message) {
+    this.takeEffect(id)?.cancel(code, message);
+    this.letGo(this.#told?.get(id) ?? []);
+  }
+
+  /**
+   * The kernel does not know of what is kept for these.
+   *
+   * @param {readonly (Verdict | undefined)[]} checks
+   */
+  letGo(checks) {
+    for (const check of checks) if (typeof check === "object") this.kept.take(check.kept);
   }
 
   get raised() {

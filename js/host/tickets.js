@@ -27,6 +27,15 @@ class Ticket {
   /** @type {ToolAnswer | undefined} what the body answered that ran for it */
   answer = undefined;
 
+  /** @type {string | undefined} the tool of a `callTool()` */
+  toolId = undefined;
+
+  /** @type {string | undefined} the arguments of a `callTool()`, as they were sent */
+  args = undefined;
+
+  /** @type {any} the call as hooks are shown it, frozen, once it is made */
+  view = undefined;
+
   /**
    * @param {number} number
    * @param {HostCall | undefined} caller whose `callTool()` it is

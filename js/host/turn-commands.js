@@ -82,7 +82,7 @@ export const turnCommands = {
   },
 
   cancel(run, [, id, code, message]) {
-    run.takeEffect(id)?.cancel(code, message);
+    run.cancel(id, code, message);
   },
 
   release(run, /** @type {Int32Array} */ rows, /** @type {number} */ at) {

@@ -30,7 +30,14 @@ export function isInterrupted(finish) {
 }
 
 /** In the kernel's order. */
-export const FINISH_REASONS = /** @type {const} */ (["stop", "length", "content-filter", "tool-calls", "error", "other"]);
+export const FINISH_REASONS = /** @type {const} */ ([
+  "stop",
+  "length",
+  "content-filter",
+  "tool-calls",
+  "error",
+  "other",
+]);
 
 /** @type {Set<unknown>} */
 const REASONS = new Set(FINISH_REASONS);

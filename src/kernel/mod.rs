@@ -24,7 +24,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 
 use crate::kernel::program::{Ceiling, KeelOptions, Limits, Program};
-use crate::kernel::protocol::{Command, Given, Input, Letter, Outbox, Start, StoppedBefore};
+use crate::kernel::protocol::{Command, Given, Input, Letter, Outbox, PrepareAnswer, Start, StoppedBefore};
 use crate::kernel::turn::{Access, Contract, Opening, Tree, TreeMeter, Turn, run, suspension};
 use crate::kernel::value::{EffectId, TurnId};
 use crate::kernel::wait::{Clock, Cut, Moment, Port, RootTask};
@@ -65,6 +65,9 @@ impl Kernel {
         if let Some(Letter::CallTool(request)) = self.port.deliver(id, letter) {
             let ticket = request.ticket;
             self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None });
+            if let Some(kept) = request.ahead.as_ref().and_then(PrepareAnswer::kept) {
+                self.port.say(&Command::Release { turn_key: self.root.key, kept });
+            }
         }
         self.drain();
     }

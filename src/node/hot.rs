@@ -23,12 +23,13 @@ use crate::kernel::value::{EffectId, Json, Ticket, Usage, panic_message};
 /// Adds the functions to the addon.
 #[napi(module_exports)]
 pub fn export_hot(exports: Object<'_>, env: Env) -> napi::Result<()> {
-    let functions: [(&CStr, sys::napi_callback); 7] = [
+    let functions: [(&CStr, sys::napi_callback); 8] = [
         (c"say", Some(say)),
         (c"call", Some(call)),
         (c"reply", Some(reply)),
         (c"result", Some(result)),
         (c"callTool", Some(call_tool)),
+        (c"nothing", Some(nothing)),
         (c"answer", Some(answer)),
         (c"texts", Some(texts)),
     ];
@@ -104,6 +105,11 @@ unsafe extern "C" fn result(env: sys::napi_env, info: sys::napi_callback_info) -
     serve::<3>(env, info, |opened, arguments| {
         give(env, opened, arguments.id(1)?, Given::Result(CallResult::returned(arguments.text(2)?)))
     })
+}
+
+/// `nothing(engine, id)`: answers a command of which there is nothing to say, and nothing is in the way of what it was asked about.
+unsafe extern "C" fn nothing(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    serve::<2>(env, info, |opened, arguments| give(env, opened, arguments.id(1)?, Given::Nothing))
 }
 
 /// `answer(engine, id, text)`: answers any command with JSON text.

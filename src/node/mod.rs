@@ -214,10 +214,12 @@ pub fn input(engine: u32, #[napi(ts_arg_type = "string")] text: Text) -> napi::R
 /// Ends the tree for a fault of the kernel or of the host.
 #[napi(catch_unwind)]
 pub fn fault(engine: u32, #[napi(ts_arg_type = "string")] message: Text) -> napi::Result<i32> {
-    with_tree(engine, |opened, tree, _| {
+    // What was said of a reply that failed on its way in is nobody's.
+    with_engine(engine, |opened| {
         opened.parts.clear();
-        opened.engine.fault(tree, message.0.as_ref().to_owned()).map_err(reason)
-    })
+        Ok(())
+    })?;
+    with_tree(engine, |opened, tree, _| opened.engine.fault(tree, message.0.as_ref().to_owned()).map_err(reason))
 }
 
 /// The tree's last command is performed, or it is given up: nobody has its number any longer.

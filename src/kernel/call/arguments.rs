@@ -116,11 +116,7 @@ pub struct Check {
 
 impl Check {
     pub fn new(turn: &Rc<Turn>, answer: PrepareAnswer) -> Self {
-        let kept = match &answer {
-            PrepareAnswer::Ok { kept, .. } | PrepareAnswer::Begun { kept } => Some(*kept),
-            PrepareAnswer::Invalid(_) | PrepareAnswer::Thrown(_) => None,
-        };
-        let kept = kept.map(|id| KeptValue { turn: Rc::clone(turn), id, taken: Cell::new(false) });
+        let kept = answer.kept().map(|id| KeptValue { turn: Rc::clone(turn), id, taken: Cell::new(false) });
         Self { answer, kept }
     }
 

@@ -49,6 +49,8 @@ pub async fn filled(
             tool_id: &spec.id,
             call_id: &request.id,
             is_nested: request.parent.is_some(),
+            place: request.place,
+            is_known: false,
             args: given,
         };
         let effect = turn.ask(|id| Command::Inject { id, turn_key: turn.key, ticket: request.ticket, call });

@@ -167,8 +167,9 @@ async fn run(admitted: Admitted) -> Result<Ended, Failure> {
             Ok(Ended::Raised { thrown_by })
         }
         Ran::NeedsApproval => {
-            parent.nesting().cap.refuse();
             ledger::settled(call, Settlement::Failed).await;
+            // Counted as it is told: until then it may be dropped, and the refusals that others hear of would be one short.
+            parent.nesting().cap.refuse();
             let refusal = Refusal::needs_approval(&call.view());
             started.fail(refusal.error_info());
             Ok(Ended::Refused(refusal))

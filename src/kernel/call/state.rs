@@ -105,7 +105,13 @@ impl Call {
             tool_id: &self.tool().id,
             call_id: &self.id,
             is_nested: self.parent.is_some(),
+            place: self.place,
             args: &self.arguments,
+            is_known: match self.place {
+                Place::Given(_) => self.has_its_arguments(),
+                Place::Renamed(_) => false,
+                Place::Nested(_) => self.arguments.is(&self.given),
+            },
         }
     }
 

@@ -33,12 +33,18 @@ pub enum Given {
     Text(String),
     Reply(ModelReply),
     Result(CallResult),
+    /// There is nothing to say, and nothing in the way.
+    Nothing,
 }
 
 impl Given {
     /// The answer in the type that the command asks for.
     pub fn read<T: DeserializeOwned>(&self) -> T {
-        let Self::Text(text) = self else { panic!("the host broke the protocol: it answered something else") };
+        let text = match self {
+            Self::Text(text) => text,
+            Self::Nothing => r#"{"ok":null}"#,
+            Self::Reply(_) | Self::Result(_) => panic!("the host broke the protocol: it answered something else"),
+        };
         serde_json::from_str(text).unwrap_or_else(|error| panic!("the host broke the protocol: {error}"))
     }
 }
@@ -259,6 +265,16 @@ pub enum PrepareAnswer {
     Begun {
         kept: KeptId,
     },
+}
+
+impl PrepareAnswer {
+    /// What the host keeps until somebody takes it.
+    pub fn kept(&self) -> Option<KeptId> {
+        match self {
+            Self::Ok { kept, .. } | Self::Begun { kept } => Some(*kept),
+            Self::Invalid(_) | Self::Thrown(_) => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]

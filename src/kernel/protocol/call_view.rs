@@ -2,22 +2,36 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::kernel::protocol::CallResult;
+use crate::kernel::protocol::row::{Field, Form, OWN};
+use crate::kernel::protocol::{CallResult, Outbox, Place};
 use crate::kernel::value::{CallId, EffectId, Json};
 
-/// It crosses as an array of the tool's position, the id and the arguments; what else the host shows of a call it knows.
+/// The host mostly knows the call that a place, or a ticket, names; else it crosses as an array of the tool's position, the id and
+/// the arguments. What else the host shows of a call it knows anyhow.
 #[derive(Clone, Copy)]
 pub struct CallView<'a> {
     pub tool: usize,
     pub tool_id: &'a str,
     pub call_id: &'a CallId,
     pub is_nested: bool,
+    pub place: Place,
     pub args: &'a Json,
+    /// The host has the call as it is shown here.
+    pub is_known: bool,
 }
 
 impl Serialize for CallView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (self.tool, self.call_id, self.args).serialize(serializer)
+    }
+}
+
+impl Field for CallView<'_> {
+    const FORM: Form = Form::Call;
+
+    fn write(&self, out: &mut Outbox) {
+        self.place.write(out);
+        if self.is_known { out.word(OWN) } else { out.json(self) }
     }
 }
 

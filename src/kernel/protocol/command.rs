@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::kernel::program::Stage;
+use crate::kernel::protocol::row::Outbox;
 #[cfg(test)]
-use crate::kernel::protocol::row::Form;
-use crate::kernel::protocol::row::{Field, Outbox};
+use crate::kernel::protocol::row::{Field, Form};
 use crate::kernel::protocol::transcript::Unsent;
 use crate::kernel::protocol::{
     Args, CallName, CallView, ErrorInfo, EventView, LedgerEntry, Offered, Pending, ResultView, Scopes, TurnName,

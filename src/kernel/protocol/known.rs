@@ -26,6 +26,16 @@ pub enum Place {
     Nested(u32),
 }
 
+impl Place {
+    /// As a word: the position in the reply, or the number among the nested calls, negated.
+    pub(super) fn write(self, out: &mut Outbox) {
+        match self {
+            Self::Given(position) | Self::Renamed(position) => position.write(out),
+            Self::Nested(number) => out.word(-i32::try_from(number).unwrap_or(i32::MAX)),
+        }
+    }
+}
+
 impl Serialize for CallName<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.id.serialize(serializer)
@@ -36,20 +46,13 @@ impl Field for CallName<'_> {
     const FORM: Form = Form::Call;
 
     fn write(&self, out: &mut Outbox) {
-        match self.place {
-            Place::Given(position) => {
-                position.write(out);
-                out.word(OWN);
-            }
-            Place::Renamed(position) => {
-                position.write(out);
-                out.json(self.id);
-            }
-            Place::Nested(number) => {
-                out.word(-i32::try_from(number).unwrap_or(i32::MAX));
-                if self.is_known { out.word(OWN) } else { out.json(self.id) }
-            }
-        }
+        self.place.write(out);
+        let is_told_by_place = match self.place {
+            Place::Given(_) => true,
+            Place::Renamed(_) => false,
+            Place::Nested(_) => self.is_known,
+        };
+        if is_told_by_place { out.word(OWN) } else { out.json(self.id) }
     }
 }
 

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use crate::kernel::program::Stage;
-use crate::kernel::protocol::{CallView, ErrorInfo, EventView, LedgerEntry, Offer, Pending};
+use crate::kernel::protocol::{ErrorInfo, EventView, LedgerEntry, Offer, Pending};
 use crate::kernel::value::{EffectId, Json, KeptId, Ticket, TurnKey};
 
 /// How many bits of a row's head are its kind; the rest are the row's length, the head included.
@@ -65,7 +65,7 @@ pub enum Form {
     /// The same; [`OWN`] where the host has it.
     OwnText,
     /// Two words, which place a call among those that the host knows: its position in the reply, or its number among the
-    /// nested calls of its caller, negated; and the text of its id, [`OWN`] where the place tells it.
+    /// nested calls of its caller, negated; and the JSON text of what is to be known of it, [`OWN`] where the host knows that.
     Call,
     /// The position in `OFFERS`, [`NONE`] for nothing.
     Offer,
@@ -178,7 +178,7 @@ impl<T: Field> Field for Option<T> {
     fn write(&self, out: &mut Outbox) {
         match self {
             Some(value) => value.write(out),
-            None => out.word(NONE),
+            None => (0..T::FORM.words().unwrap_or(1)).for_each(|_| out.word(NONE)),
         }
     }
 }
@@ -251,4 +251,4 @@ macro_rules! text_fields {
         } )*
     };
 }
-text_fields!(&[usize], &str, CallView<'_>, &Pending, &LedgerEntry<'_>, ErrorInfo, EventView<'_>);
+text_fields!(&[usize], &str, &Pending, &LedgerEntry<'_>, ErrorInfo, EventView<'_>);

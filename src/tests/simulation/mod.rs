@@ -73,3 +73,12 @@ fn more_seeds_on_demand() {
 fn seed_22336_a_caller_goes_on_when_its_child_ends_while_suspended() {
     run(22_336..22_337);
 }
+
+/// A body turned out to need a human, and its call was dropped, or others were refused unseen, while the ledger had yet to
+/// settle its row: the cap had counted a refusal that nobody had been told of.
+#[test]
+fn seeds_26063_and_others_a_late_refusal_counts_once_it_is_told() {
+    for seed in [26_063, 60_189, 90_645, 104_543, 159_532, 180_778, 187_833, 210_666, 238_071] {
+        run(seed..seed + 1);
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::host::Host;
+use super::host::{Host, within};
 
 /// What brought the kernel a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,9 @@ impl Prepared {
     }
 
     pub fn take(&mut self, turn_id: &str, number: u32) {
-        let kept = self.kept.remove(&(turn_id.to_owned(), number));
+        // What came with a call to a body that was cut off is released in the name of the root.
+        let key = self.kept.keys().find(|(of, kept)| *kept == number && within(of, turn_id)).cloned();
+        let kept = key.and_then(|key| self.kept.remove(&key));
         assert!(kept.is_some(), "{number} is kept in {turn_id}, and goes once");
     }
 
