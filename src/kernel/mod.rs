@@ -63,11 +63,11 @@ impl Kernel {
         self.arrive(now);
         // The body was cut off, perhaps by this very letter's time. The host is told why before it reads this.
         if let Some(Letter::CallTool(request)) = self.port.deliver(id, letter) {
-            let ticket = request.ticket;
-            self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None });
             if let Some(kept) = request.ahead.as_ref().and_then(PrepareAnswer::kept) {
                 self.port.say(&Command::Release { turn_key: self.root.key, kept });
             }
+            let ticket = request.ticket;
+            self.port.say(&Command::Resolve { ticket, result: None, error: None, thrown_by: None });
         }
         self.drain();
     }

@@ -35,8 +35,8 @@ impl MemoryStore {
     /// The turns of the tree that this one belongs to, in no particular order; none where it is not kept.
     pub fn tree(&self, turn_id: &TurnId) -> &[Rc<Turn>] {
         let is_its =
-            |turns: &&Box<[Rc<Turn>]>| turns.first().is_some_and(|turn| turn_id.is_within(&turn.header.root_turn_id));
-        self.finished.iter().rev().find(is_its).map_or(&[], |turns| turns)
+            |turns: &&[Rc<Turn>]| turns.first().is_some_and(|turn| turn_id.is_within(&turn.header.root_turn_id));
+        self.finished.iter().rev().map(|turns| &**turns).find(is_its).unwrap_or_default()
     }
 
     /// Every kept turn, in no particular order.

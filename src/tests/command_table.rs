@@ -9,7 +9,6 @@ use crate::tests::script::camel_case;
 
 /// Both sides read one table. After a change: `KEEL_WRITE_TABLE=1 cargo test --no-default-features command_table`.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "whoever changed the table says so")]
 fn the_host_reads_commands_by_the_kernels_own_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/host/command-table.js");
     let table = table();

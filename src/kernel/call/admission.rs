@@ -213,10 +213,10 @@ impl Drop for Reservation {
         if self.spent.get() {
             return;
         }
-        if let Some(tool_index) = self.used.get() {
-            if let Some(uses) = self.turn.tool_uses.borrow_mut().get_mut(&tool_index) {
-                *uses -= 1;
-            }
+        if let Some(tool_index) = self.used.get()
+            && let Some(uses) = self.turn.tool_uses.borrow_mut().get_mut(&tool_index)
+        {
+            *uses -= 1;
         }
         self.turn.meter.release_call(self.nested);
         if let Some(meter) = &self.turn.tree_meter {

@@ -12,6 +12,11 @@ use crate::kernel::value::{EffectId, Json, KeptId, Ticket, TurnKey};
 const KIND_BITS: u32 = 8;
 
 impl Form {
+    /// The same field where it may hold [`NONE`]: most forms have it anyhow.
+    const fn or_nothing(self) -> Self {
+        if let Self::Number = self { Self::OptionalNumber } else { self }
+    }
+
     /// How many words it takes; `None` where it says so itself.
     fn words(self) -> Option<usize> {
         match self {
@@ -170,10 +175,7 @@ impl Field for f64 {
 }
 
 impl<T: Field> Field for Option<T> {
-    const FORM: Form = match T::FORM {
-        Form::Number => Form::OptionalNumber,
-        other => other,
-    };
+    const FORM: Form = T::FORM.or_nothing();
 
     fn write(&self, out: &mut Outbox) {
         match self {

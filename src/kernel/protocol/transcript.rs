@@ -241,7 +241,7 @@ impl Field for Unsent<'_> {
         let words = self.named().map(|index| match self.transcript.messages[index].source {
             Source::Text => 2,
             Source::Results => 2 + self.transcript.outputs.len(),
-            _ => 1,
+            Source::Sent | Source::Reply | Source::Start | Source::Instructions => 1,
         });
         words.sum::<usize>().write(out);
         for index in self.named() {
@@ -261,7 +261,7 @@ impl Field for Unsent<'_> {
                         }
                     }
                 }
-                source => out.word(-(source as i32)),
+                source @ (Source::Reply | Source::Start | Source::Instructions) => out.word(-(source as i32)),
             }
         }
     }

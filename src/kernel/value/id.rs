@@ -2,7 +2,6 @@
 //! late answer cannot reach a younger effect.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
@@ -147,7 +146,11 @@ fn joined(parent: &str, separator: char, number: u32) -> Rc<str> {
 }
 
 /// Ids of calls, for one question: is it there?
-pub type CallIds = HashSet<CallId, BuildHasherDefault<TextHasher>>;
+#[expect(
+    clippy::disallowed_types,
+    reason = "asked whether an id is there, never walked; it hashes the same everywhere"
+)]
+pub type CallIds = std::collections::HashSet<CallId, BuildHasherDefault<TextHasher>>;
 
 /// Hashes short texts; the same on every machine and in every run.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! What the host keeps of its checks of arguments. Each value has a number and goes once: to a body, to whoever asks for a
 //! check that was begun, or by a release. None outlives its turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,8 @@ pub enum By {
 #[derive(Default)]
 pub struct Prepared {
     kept: BTreeMap<(String, u32), By>,
+    /// What died with its turn; it may still be released by name.
+    left: BTreeSet<u32>,
     next: u32,
 }
 
@@ -34,8 +36,8 @@ impl Prepared {
     pub fn take(&mut self, turn_id: &str, number: u32) {
         // What came with a call to a body that was cut off is released in the name of the root.
         let key = self.kept.keys().find(|(of, kept)| *kept == number && within(of, turn_id)).cloned();
-        let kept = key.and_then(|key| self.kept.remove(&key));
-        assert!(kept.is_some(), "{number} is kept in {turn_id}, and goes once");
+        let kept = key.and_then(|key| self.kept.remove(&key)).is_some() || self.left.remove(&number);
+        assert!(kept, "{number} is kept in {turn_id}, and goes once");
     }
 
     /// What brought it was not taken notice of.
@@ -45,6 +47,7 @@ impl Prepared {
 
     /// What came with an answer that the end of a turn overtook dies with the turn.
     pub fn forget_turn(&mut self, turn_id: &str) {
+        self.left.extend(self.kept.keys().filter(|(of, _)| of == turn_id).map(|(_, number)| number));
         self.kept.retain(|(of, _), _| of != turn_id);
     }
 
