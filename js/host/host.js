@@ -10,9 +10,9 @@ import { isWellFormed, optionInvalid } from "../definitions/options.js";
 import { KeelError } from "../error.js";
 import { FINISH_REASONS } from "../model/finish-reason.js";
 import { systemClock } from "../running/clock.js";
-import { checkText } from "./check-arguments.js";
 import { KeepAlive } from "./keep-alive.js";
 import { Performer } from "./performer.js";
+import { tellParts } from "./reply-parts.js";
 import { thrown } from "./tool-answer.js";
 
 /** @import { Clock } from "../running/clock.js" */
@@ -186,36 +186,8 @@ export class Host {
     const engine = this.#engine;
     let left;
     try {
-      let calls = 0;
-      let keeps = false;
-      for (const part of content) {
-        if (part.type !== "tool-call") {
-          if (part.type === "text" && part.providerOptions === undefined) native.say(engine, part.text);
-          else native.sayOther(engine, JSON.stringify(part));
-          continue;
-        }
-        const isOurs = part.providerExecuted === undefined;
-        const check = isOurs ? checks[calls] : undefined;
-        if (isOurs) calls += 1;
-        if (typeof check === "object") keeps = true;
-        const tool = agent.toolsById.get(part.toolName);
-        if (tool !== undefined && isOurs && part.providerOptions === undefined && typeof check !== "string") {
-          const kept = check === undefined ? -1 : check.kept;
-          native.call(
-            engine,
-            part.toolCallId,
-            tool.index,
-            part.input,
-            kept,
-            check === undefined ? -1 : check.exclusive,
-          );
-        } else {
-          const options = part.providerOptions === undefined ? undefined : JSON.stringify(part.providerOptions);
-          const text = check === undefined || typeof check === "string" ? check : checkText(check);
-          native.callWith(engine, part.toolCallId, part.toolName, part.input, !isOurs, options, text);
-        }
-      }
-      if (keeps) run.noteTold(effect.id, checks);
+      tellParts(engine, agent, content, checks);
+      if (checks.some(isKept)) run.noteTold(effect.id, checks);
       this.#arrive(run);
       const numbers = this.#numbers;
       numbers[BESIDES] = usage.inputTokens;
@@ -501,4 +473,9 @@ export class Host {
 /** @param {unknown} cause */
 function faultOf(cause) {
   return new KeelError("INTERNAL", `the kernel failed: ${thrown(cause).message}`, { cause });
+}
+
+/** @param {import("./check-arguments.js").Verdict | undefined} check */
+function isKept(check) {
+  return typeof check === "object";
 }

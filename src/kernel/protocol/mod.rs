@@ -8,6 +8,7 @@ mod event;
 mod input;
 mod known;
 mod ledger_entry;
+mod model_reply;
 mod outcome;
 mod output;
 mod pending;
@@ -16,8 +17,8 @@ mod row;
 mod transcript;
 
 pub use self::answer::{
-    Answer, ApproveAnswer, AskedCall, AuthorizeAnswer, CallAnswer, CallResult, FinishReason, Given, HookAnswer,
-    ModelAnswer, ModelError, ModelReply, Part, PartAnswer, PrepareAnswer, TextPart, Thrown, ToolName,
+    Answer, ApproveAnswer, AuthorizeAnswer, CallAnswer, CallResult, Given, HookAnswer, ModelAnswer, ModelError,
+    PartAnswer, PrepareAnswer, Thrown,
 };
 pub use self::call_view::{CallView, ResultView};
 pub use self::command::{Command, Offer};
@@ -28,6 +29,7 @@ pub use self::event::{
 pub use self::input::{Input, Letter, Start, StoppedBefore, ToolRequest};
 pub use self::known::{Args, CallName, Offered, Place, Scopes, TurnName};
 pub use self::ledger_entry::{LedgerEntry, Settlement};
+pub use self::model_reply::{AskedCall, FinishReason, ModelReply, Part, TextPart, ToolName};
 pub use self::outcome::{Cause, Failure, Outcome};
 pub use self::output::Output;
 pub use self::pending::{Decision, Kind, Pending};
