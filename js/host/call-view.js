@@ -1,11 +1,9 @@
 /** A call as hooks, the host's gate and humans are shown it. */
 
 import { freezeDeep } from "../values/freeze-deep.js";
+import { OWN } from "./command-queue.js";
 
 /** @import { HostTurn } from "./host-turn.js" */
-
-/** The host has it. */
-const OWN = -2;
 
 /**
  * The call as everybody is shown it, frozen all the way down.

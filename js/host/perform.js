@@ -84,7 +84,7 @@ function read({ commands }, rows, at, name, forms) {
         break;
       case "call":
         // Where the call stands, and what is said of it.
-        command.push(word, rows[at] === -2 ? -2 : (commands.text(rows[at]) ?? null));
+        command.push(word, rows[at] === OWN ? OWN : (commands.text(rows[at]) ?? null));
         at += 1;
         break;
       case "messages":

@@ -1,5 +1,5 @@
 //! A tool call, of a model or of a tool: from its request past every gate (`admission` and its stages) to what runs (`execution`,
-//! then `body` or `delegation`). Uses `value`, `program`, `protocol` and `wait`, and the turn that makes the call; a delegation opens
+//! then `body` or `delegation`). Uses `value`, `schema`, `program`, `protocol` and `wait`, and the turn that makes the call; a delegation opens
 //! a child turn, which is the one circle of the kernel.
 
 pub mod access;

@@ -1,4 +1,4 @@
-//! What was defined: agents, tools, connections, budgets, limits, access rules, and the keel's own options. Uses `value` and `schema`;
+//! What was defined: agents, tools, connections, budgets, limits, access rules, and the keel's own options. Uses `schema`;
 //! knows nothing that runs.
 
 mod access_rule;

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use serde::de::DeserializeOwned;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::kernel::protocol::{ModelReply, Output};
 use crate::kernel::schema::{self, Issues};

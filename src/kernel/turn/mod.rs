@@ -1,5 +1,5 @@
 //! A turn: what it is made of (`state`), how it runs to its one outcome (`run`, `rounds`, `step`), what it is told by its model and
-//! owes its caller, and when it stands still. Uses `value`, `program`, `protocol` and `wait`, and the calls that it makes: `call`
+//! owes its caller, and when it stands still. Uses `value`, `schema`, `program`, `protocol` and `wait`, and the calls that it makes: `call`
 //! opens child turns in turn, which is the one circle of the kernel.
 
 mod access;
