@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::tests::one_tree::OneTree;
-use crate::tests::script::{Script, agent, as_tool, ask, text, tool};
+use crate::tests::script::{Script, agent, as_tool, ask, call, calls, text, tool};
 use crate::tests::simulation::{Host, Random};
 
 pub fn engine(options: &Value) -> Rc<RefCell<Engine>> {
@@ -105,4 +105,20 @@ fn an_answer_that_is_none_ends_the_turn_that_asked_alone() {
     assert_eq!(broken.code("x.1"), "INTERNAL");
     other.return_from("c1_0");
     assert_eq!(other.result_of("y")["text"], "done");
+}
+
+#[test]
+fn a_tree_that_stands_still_is_not_looked_at_while_others_run() {
+    let engine = engine(&json!({}));
+    let asking = [agent("a").tool(tool("pay").set("approvalRequired", json!(true)))];
+    let mut standing = Script::within(&engine, "x", asking);
+    standing.on("a", [calls([call("pay", json!({}))])]).start();
+    assert_eq!(standing.status("x"), "suspended");
+    let (looks, said) = (standing.tree.looks(), standing.text.len());
+
+    let mut other = within(&engine, "y");
+    other.start().return_from("c1_0");
+    assert_eq!(other.result_of("y")["text"], "done");
+    assert_eq!((standing.tree.looks(), standing.text.len()), (looks, said));
+    assert_eq!(other.tree.looks(), 0, "nobody waits for a human there");
 }
